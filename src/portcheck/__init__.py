@@ -1,0 +1,1 @@
+"""portcheck: a CUDA-to-NKI migration diff assistant."""

@@ -1,0 +1,91 @@
+"""Which size of the port is which size of the original, from the extents and strides of an output they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from portcheck.ir import Operator, Polynomial
+from portcheck.ir.algebra import minimum, replace_symbols
+from portcheck.ir.polynomial import symbol
+from portcheck.values import Fold, Piece, Term, subterms
+
+_LAUNCH = ("gridDim.",)
+
+
+@dataclass(slots=True)
+class Sizes:
+    """Correspondences found so far: port symbol to original expression, and original symbol to port expression."""
+
+    port: dict[str, Polynomial] = field(default_factory=dict)
+    original: dict[str, Polynomial] = field(default_factory=dict)
+    assumptions: list[str] = field(default_factory=list)
+
+    def in_original(self, value: Polynomial) -> Polynomial:
+        """An expression of the port in the original's sizes."""
+        return replace_symbols(value, self.port)
+
+    def equate(self, original: Polynomial, port: Polynomial, fixed: frozenset[str]) -> None:
+        """Learns from two extents or strides that stand for the same thing; `fixed` are the original's symbols."""
+        port = self.in_original(port)
+        original = replace_symbols(original, self.original)
+        size = _underlying(port)
+        if original == port:
+            if size is not None:
+                self.port.setdefault(size, symbol(size))
+            return
+        if size is not None and size not in fixed and size not in self.port:
+            self.port[size] = _underlying_extent(original)
+            return
+        lone = _underlying(original)
+        if lone is not None and lone in fixed and lone not in port.symbols and lone not in self.original:
+            self.original[lone] = port
+            self.assumptions.append(f"{lone} = {port}")
+
+
+def _underlying(value: Polynomial) -> str | None:
+    """The size that a whole extent is made of: n itself, T*floor(n/T), T*ceil(n/T), min(n, ...)."""
+    names = set(value.symbols)
+    if len(names) != 1:
+        return None
+    (name,) = names
+    if value == symbol(name):
+        return name
+    if len(value.terms) != 1 or len(value.terms[0][0]) != 1:
+        return None
+    atom = value.terms[0][0][0]
+    tiled = atom.operator in (Operator.FLOOR_DIVIDE, Operator.CEILING_DIVIDE) and atom.arguments[0] == symbol(name)
+    return name if tiled else None
+
+
+def _underlying_extent(value: Polynomial) -> Polynomial:
+    """An extent without the tiling of the original."""
+    name = _underlying(value)
+    return symbol(name) if name is not None else value
+
+
+def covered(extent: Polynomial) -> tuple[Polynomial, bool]:
+    """An extent without the limit that an unknown launch puts on it, and whether there was one."""
+    if len(extent.terms) == 1 and len(extent.terms[0][0]) == 1:
+        atom = extent.terms[0][0][0]
+        if atom.operator is Operator.MINIMUM:
+            kept = [part for part in atom.arguments if not any(name.startswith(_LAUNCH) for name in part.symbols)]
+            if kept and len(kept) < len(atom.arguments):
+                return minimum(kept), True
+    return extent, False
+
+
+def learn(sizes: Sizes, original: Piece, port: Piece, fixed: frozenset[str]) -> None:
+    """Learns from two stores of one output: their extents, strides, and the extents of their reductions."""
+    pairs = list(zip(original.bounds, port.bounds, strict=False))
+    for left, right in pairs:
+        stride, other = original.address.coefficient(left.variable), port.address.coefficient(right.variable)
+        if stride is not None and other is not None:
+            sizes.equate(stride, other, fixed)
+    for left, right in pairs:
+        sizes.equate(covered(left.stop)[0], right.stop, fixed)
+    for first, second in zip(_extents(original.value), _extents(port.value), strict=False):
+        sizes.equate(first, second, fixed)
+
+
+def _extents(value: Term) -> list[Polynomial]:
+    return [bound.stop for node in subterms(value) if isinstance(node, Fold) for bound in node.bounds]

@@ -1,0 +1,27 @@
+"""`portcheck ir`: what a file was read as, in the text form of the IR."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from portcheck.cli.writing import write_data, write_message
+from portcheck.reporting import single_line, visible
+
+
+def ir(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A CUDA or NKI source file.", show_default=False)],
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option(help="A kernel of the file; repeat it for several. Without it, all of them.", metavar="NAME"),
+    ] = None,
+) -> None:
+    """Print what a file was read as."""
+    from portcheck.ir.text import print_program
+    from portcheck.pipeline import program_of
+
+    program = program_of(file, tuple(kernel or ()))
+    write_data(visible(print_program(program)).rstrip("\n") + "\n")
+    if not program.kernels:
+        write_message(f"portcheck: note: {single_line(file)} holds no kernel")

@@ -1,0 +1,54 @@
+"""Atomic operations on elements."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import FLOAT32, DType
+from portcheck.frontends.cuda.callsite import CallSite
+from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.places import pointer_of, scalar, target, unreadable
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.values import Scalar, Value
+from portcheck.ir import Access, Atomic, Expr, Operator, Scope
+from portcheck.knowledge import Construct, Role, Semantics
+
+_OPERATORS: dict[Semantics, Operator | None] = {
+    Semantics.ATOMIC_ADD: Operator.ADD, Semantics.ATOMIC_SUB: Operator.SUBTRACT, Semantics.ATOMIC_MIN: Operator.MINIMUM,
+    Semantics.ATOMIC_MAX: Operator.MAXIMUM, Semantics.ATOMIC_AND: Operator.BITWISE_AND,
+    Semantics.ATOMIC_OR: Operator.BITWISE_OR, Semantics.ATOMIC_XOR: Operator.BITWISE_XOR,
+    Semantics.ATOMIC_EXCHANGE: None, Semantics.ATOMIC_CAS: None,
+}  # fmt: skip
+
+
+def is_atomic(construct: Construct) -> bool:
+    """Whether a construct is an atomic update that the IR can say."""
+    return construct.semantics in _OPERATORS
+
+
+def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """Combines a value into an element indivisibly; the value of the call is the old element."""
+    address, value_node = call.at(construct, Role.ADDRESS_OF), call.at(construct, Role.VALUE)
+    expected = call.at(construct, Role.EXPECTED)
+    if address is None or value_node is None:
+        return None
+    compare_node = expected if construct.semantics is Semantics.ATOMIC_CAS else None
+    pointer = pointer_of(state, state.evaluate(address))
+    if pointer is None:
+        return state.opaque(call.node, f"{call.name} through an unknown pointer")
+    place = target(pointer)
+    reason = unreadable(state, place)
+    if reason:
+        return state.opaque(call.node, reason.replace(" read as ", " updated as "), place.type.dtype or FLOAT32)
+    dtype = place.type.dtype or state.buffers[place.buffer].dtype
+    value = _operand(state, value_node, dtype)
+    compare = _operand(state, compare_node, dtype) if compare_node is not None else None
+    access = Access(buffer=place.buffer, index=place.index, mask=state.mask)
+    return state.result(
+        Atomic, dtype, access=access, operator=_OPERATORS[construct.semantics], value=value, compare=compare,
+        scope=construct.scope or Scope.DEVICE, result_used=call.node.key != state.statement, via=call.via,
+    )  # fmt: skip
+
+
+def _operand(state: State, node: Node, dtype: DType) -> Expr:
+    value: Scalar = scalar(state, state.evaluate(node), node, dtype)
+    return materialised(state, convert(state, value, dtype))

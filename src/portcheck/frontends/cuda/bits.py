@@ -1,0 +1,39 @@
+"""Copies of bits: memory moved as a wider type than the one it holds."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import INT32
+from portcheck.frontends.cuda.places import moved, width_of
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.values import Nothing, Place, TypeKind, Value
+from portcheck.ir import Access, Axis, AxisKind, Copy, Symbol, integer
+
+
+def is_reinterpreted(state: State, value: Value) -> bool:
+    """Whether `value` is memory seen as another type than the one it holds."""
+    if not isinstance(value, Place) or value.remaining or not value.index:
+        return False
+    buffer = state.buffers.get(value.buffer)
+    dtype = value.type.fields[0][1].dtype if value.type.kind is TypeKind.VECTOR else value.type.dtype
+    return buffer is not None and dtype is not None and dtype != buffer.dtype
+
+
+def copy_bits(state: State, target: Value, source: Value) -> Value | None:
+    """Moves elements that both sides hold in one type; None where they do not, or where the width does not fit."""
+    if not isinstance(target, Place) or not isinstance(source, Place) or not is_reinterpreted(state, target):
+        return None
+    to, from_ = state.buffers[target.buffer], state.buffers[source.buffer]
+    width, facts = width_of(state, source.type), state.knowledge.dtype(to.dtype.name)
+    if to.dtype != from_.dtype or facts is None or width != width_of(state, target.type) or width % facts.bits:
+        return None
+    axis = Axis(state.unique("lane"), AxisKind.FREE, integer(width // facts.bits))
+    accesses = [
+        Access(
+            buffer=place.buffer, index=(*place.index[:-1], moved(place.index[-1], Symbol(axis.name, INT32))),
+            axes=(axis,), mask=state.mask,
+        )
+        for place in (target, source)
+    ]  # fmt: skip
+    state.builder.emit(Copy, destination=accesses[0], source=accesses[1], via="=")
+    return Nothing()
+

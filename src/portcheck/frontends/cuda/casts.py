@@ -1,0 +1,80 @@
+"""Casts as written, and comparisons of addresses."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import BOOL, UINT64
+from portcheck.frontends.cuda.conversions import convert, pure
+from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Null, Pointer, Scalar, TypeKind, Value
+from portcheck.ir import Const, Operator
+
+_COMPARISONS = {
+    "==": Operator.EQUAL, "!=": Operator.NOT_EQUAL, "<": Operator.LESS, "<=": Operator.LESS_EQUAL,
+    ">": Operator.GREATER, ">=": Operator.GREATER_EQUAL,
+}  # fmt: skip
+
+
+def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Value:
+    """`inner` cast to `type_`."""
+    value = state.evaluate(inner)
+    match type_.kind:
+        case TypeKind.VOID:
+            read(state, value, inner)
+            return Nothing()
+        case TypeKind.SCALAR if type_.dtype is not None:
+            if type_.reference:
+                return value
+            return convert(state, scalar(state, value, inner), type_.dtype, via)
+        case TypeKind.POINTER:
+            return _cast_pointer(state, node, value, type_)
+        case TypeKind.DEDUCED:
+            return value
+        case _:
+            pass
+    loaded = read(state, value, inner)
+    if isinstance(loaded, Aggregate) and loaded.type.name == type_.name:
+        return loaded
+    return state.opaque(node, f"cast to {type_.name}")
+
+
+def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value:
+    if isinstance(value, Null) or (isinstance(value, Scalar) and _is_zero(value)):
+        return Null()
+    pointer = pointer_of(state, value)
+    target = type_.target
+    if pointer is None or target is None:
+        return state.opaque(node, f"reinterpret_cast to {type_.name.removesuffix('*')}", UINT64)
+    if target.kind is TypeKind.VOID:
+        return pointer
+    return Pointer(pointer.buffer, pointer.index, target)
+
+
+def _is_zero(value: Scalar) -> bool:
+    return isinstance(value.expr, Const) and value.expr.value == 0
+
+
+def pointer_comparison(state: State, left: Value, right: Value, text: str) -> Scalar | None:
+    """`left == right` and the like for addresses; None where it is none."""
+    operator = _COMPARISONS.get(text)
+    addresses = [_address(value) for value in (left, right)]
+    if operator is None or addresses[0] is None or addresses[1] is None:
+        return None
+    first, second = addresses[0], addresses[1]
+    if isinstance(first.expr, Const) and isinstance(second.expr, Const):
+        return Scalar(Const(operator in (Operator.EQUAL, Operator.LESS_EQUAL, Operator.GREATER_EQUAL), BOOL), BOOL)
+    return pure(state, operator, (first, second), BOOL)
+
+
+def _address(value: Value) -> Scalar | None:
+    match value:
+        case Pointer():
+            return Scalar(address_expression(value), UINT64)
+        case Null():
+            return Scalar(Const(0, UINT64), UINT64)
+        case Scalar() if _is_zero(value):
+            return Scalar(Const(0, UINT64), UINT64)
+        case _:
+            pass
+    return None

@@ -1,0 +1,219 @@
+"""C++'s conversions between numbers: promotions, casts, constants; integers without data stay expressions."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from portcheck.core.dtype import (
+    BFLOAT16,
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    UINT32,
+    UINT64,
+    DType,
+    DTypeKind,
+)  # fmt: skip
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.values import Scalar
+from portcheck.ir import (
+    PREDICATES,
+    Apply,
+    Cast,
+    Compute,
+    Const,
+    Expr,
+    Operator,
+    Rounding,
+    Symbol,
+    ValueType,
+    apply,
+)  # fmt: skip
+
+_RANKS = (INT32, UINT32, INT64, UINT64, BFLOAT16, FLOAT16, FLOAT32, FLOAT64)
+_MODULAR = frozenset(
+    {
+        Operator.ADD, Operator.SUBTRACT, Operator.MULTIPLY, Operator.NEGATE, Operator.SHIFT_LEFT,
+        Operator.BITWISE_AND, Operator.BITWISE_OR, Operator.BITWISE_XOR, Operator.BITWISE_NOT,
+    }
+)  # fmt: skip
+_SHRINKING = frozenset({Operator.TRUNCATED_DIVIDE, Operator.SHIFT_RIGHT_ARITHMETIC, Operator.SHIFT_RIGHT_LOGICAL})
+_LARGEST_EXPRESSION = 300
+
+
+def promoted(dtype: DType) -> DType:
+    """The type small integers are computed in."""
+    is_small = dtype.kind is DTypeKind.BOOL or (dtype.is_integer and dtype not in _RANKS)
+    return INT32 if is_small else dtype
+
+
+def common(left: DType, right: DType) -> DType:
+    """The type two operands are brought to: C++'s usual arithmetic conversions, with the half types below float."""
+    left, right = promoted(left), promoted(right)
+    if left == right or right not in _RANKS:
+        return left
+    if left not in _RANKS:
+        return right
+    if {left, right} == {FLOAT16, BFLOAT16}:
+        return FLOAT32
+    return max(left, right, key=_RANKS.index)
+
+
+def pure(state: State, operator: Operator, arguments: tuple[Scalar, ...], dtype: DType) -> Scalar:
+    """`operator` applied as an expression; one that grew too large is put into a register."""
+    size = 1 + sum(argument.size for argument in arguments)
+    result = Scalar(apply(operator, *(argument.expr for argument in arguments), dtype=dtype), dtype, size)
+    if size <= _LARGEST_EXPRESSION:
+        return result
+    place = state.register("expression", dtype)
+    state.store(place, result.expr, via="")
+    return state.load(place, dtype)
+
+
+def convert(
+    state: State, value: Scalar, dtype: DType, via: str = "", rounding: Rounding | None = None, saturating: bool = False
+) -> Scalar:
+    """`value` converted to `dtype`, as an assignment or a cast does."""
+    if value.dtype == dtype or dtype.is_symbolic:
+        return value
+    if isinstance(value.expr, Const):
+        return Scalar(convert_constant(value.expr, dtype), dtype)
+    if dtype == BOOL:
+        return truth(state, value)
+    is_integral = dtype.is_integer and not value.dtype.is_float and not value.dtype.is_symbolic
+    if is_integral and not value.is_data:
+        return _retyped(state, value, dtype)
+    rounding = rounding or default_rounding(state, value.dtype, dtype)
+    operand = materialised(state, value)
+    return state.result(Cast, dtype, operand=operand, rounding=rounding, saturating=saturating, via=via)
+
+
+def materialised(state: State, value: Scalar) -> Expr:
+    """`value` as an expression of exactly its own type."""
+    expression = value.expr
+    if expression.dtype == value.dtype:
+        return expression
+    if isinstance(expression, Const):
+        return convert_constant(expression, value.dtype)
+    if isinstance(expression, Symbol) and expression.name in state.small_symbols:
+        return Symbol(expression.name, value.dtype)
+    rounding = default_rounding(state, expression.dtype, value.dtype)
+    return state.builder.result(Cast, operand=expression, type=ValueType(value.dtype), rounding=rounding)
+
+
+def truth(state: State, value: Scalar) -> Scalar:
+    """Whether `value` is not zero."""
+    if value.dtype == BOOL:
+        return value
+    zero = convert_constant(Const(0, INT32), value.dtype)
+    if isinstance(value.expr, Const):
+        return Scalar(Const(bool(value.expr.value), BOOL), BOOL)
+    if value.is_data or value.dtype.is_float:
+        operands = (materialised(state, value), zero)
+        return state.result(Compute, BOOL, operator=Operator.NOT_EQUAL, operands=operands, via="!=")
+    if isinstance(value.expr, Apply) and value.expr.operator in PREDICATES:
+        return Scalar(value.expr, BOOL, value.size)
+    return pure(state, Operator.NOT_EQUAL, (value, Scalar(zero, value.dtype)), BOOL)
+
+
+def convert_constant(constant: Const, dtype: DType) -> Const:
+    """`constant` in another type; floats keep the digits they were written with until they are widened."""
+    value = constant.value
+    if dtype == BOOL:
+        return Const(bool(value), BOOL)
+    if dtype.is_float:
+        if isinstance(value, float):
+            return Const(_rounded(value, constant.dtype), dtype)
+        return Const(float(value), dtype)
+    if isinstance(value, float):
+        value = math.trunc(value) if math.isfinite(value) else 0
+    return Const(wrapped(int(value), dtype), dtype)
+
+
+def wrapped(value: int, dtype: DType) -> int:
+    """`value` modulo the range of an integer type."""
+    bits = integer_bits(dtype)
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if dtype.kind is DTypeKind.SIGNED and value >> (bits - 1) else value
+
+
+def integer_bits(dtype: DType) -> int:
+    """The width of an integer type."""
+    digits = dtype.name.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return int(digits) if digits.isdigit() else 8
+
+
+def default_rounding(state: State, source: DType, target: DType) -> Rounding:
+    """How C++ rounds a conversion without a rounding of its own."""
+    if source.is_float and target.is_integer:
+        return Rounding.TOWARD_ZERO
+    if not target.is_float:
+        return Rounding.EXACT
+    if source == BOOL:
+        return Rounding.EXACT
+    have, want = state.knowledge.dtype(source.name), state.knowledge.dtype(target.name)
+    if have is None or want is None:
+        return Rounding.NEAREST_EVEN
+    fits = have.significand_bits <= want.significand_bits and have.max_finite <= want.max_finite
+    if source.is_float:
+        fits = fits and have.min_subnormal_exponent >= want.min_subnormal_exponent
+    return Rounding.EXACT if fits else Rounding.NEAREST_EVEN
+
+
+def _rounded(value: float, dtype: DType) -> float:
+    """`value` as `dtype` holds it, where that is narrower than a Python float."""
+    code = {FLOAT32: "f", FLOAT16: "e"}.get(dtype)
+    if code is None or not math.isfinite(value):
+        return value
+    try:
+        packed: float = struct.unpack(f"<{code}", struct.pack(f"<{code}", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return packed
+
+
+def _retyped(state: State, value: Scalar, dtype: DType) -> Scalar:
+    """The expression whose value in `dtype` is that of `value`.
+
+    Conversions to a wider type keep the value (of a negative number made unsigned: modulo the range, in which all
+    further arithmetic of that type is done); narrower results of sums and products are the same sums and products;
+    adding 0 wraps whatever else may not fit. A parameter is taken to fit what it is converted to.
+    """
+    if dtype == BOOL or _fits(state, value.expr, dtype) or integer_bits(dtype) > integer_bits(promoted(value.dtype)):
+        return Scalar(value.expr, dtype, value.size)
+    if dtype.kind is DTypeKind.UNSIGNED and integer_bits(dtype) >= integer_bits(value.dtype):
+        return Scalar(value.expr, dtype, value.size)
+    if isinstance(value.expr, Apply) and value.expr.operator in _MODULAR:
+        return Scalar(Apply(value.expr.operator, value.expr.arguments, dtype), dtype, value.size)
+    if isinstance(value.expr, Symbol):
+        return Scalar(value.expr, dtype)
+    return Scalar(apply(Operator.ADD, value.expr, Const(0, dtype), dtype=dtype), dtype, value.size + 2)
+
+
+def _fits(state: State, expression: Expr, dtype: DType) -> bool:
+    """Whether every value of `expression` surely lies in `dtype`, of 32 bits at least."""
+    bits = integer_bits(dtype) - (dtype.kind is DTypeKind.SIGNED)
+    if isinstance(expression, Const):
+        return wrapped(int(expression.value), dtype) == expression.value
+    if isinstance(expression, Symbol):
+        return bits >= 31 and expression.name in state.small_symbols
+    if not isinstance(expression, Apply):
+        return False
+    if expression.operator in PREDICATES:
+        return True
+    if expression.operator is Operator.BITWISE_AND:
+        masks = [part for part in expression.arguments if isinstance(part, Const) and part.value >= 0]
+        return any(_fits(state, part, dtype) for part in masks)
+    if expression.operator is Operator.TRUNCATED_MODULO:
+        return _fits(state, expression.arguments[1], dtype) or _fits(state, expression.arguments[0], dtype)
+    if expression.operator in _SHRINKING:
+        divisor = expression.arguments[1]
+        least = 2 if expression.operator is Operator.TRUNCATED_DIVIDE else 1
+        if isinstance(divisor, Const) and divisor.value >= least and integer_bits(promoted(expression.dtype)) <= 32:
+            return bits >= 31
+        return _fits(state, expression.arguments[0], dtype)
+    return False

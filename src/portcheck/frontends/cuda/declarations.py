@@ -1,0 +1,234 @@
+"""Declarations inside a body: aliases, variables, arrays, shared memory."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import INT32
+from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, write
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.types import Declared, declare, scalar_type, type_of
+from portcheck.frontends.cuda.values import (
+    Aggregate,
+    Buffer,
+    CType,
+    Group,
+    Place,
+    Pointer,
+    Scalar,
+    TypeKind,
+    Value,
+)  # fmt: skip
+from portcheck.frontends.cuda.vectors import element_type, variable_members
+from portcheck.ir import (
+    ZERO,
+    Access,
+    Alloc,
+    Axis,
+    AxisKind,
+    Const,
+    Expr,
+    Space,
+    Store,
+    Symbol,
+    ValueType,
+    integer,
+)  # fmt: skip
+
+_SHARED = "__shared__"
+_LARGEST_INITIALISER = 256
+
+
+def declaration(state: State, node: Node, scope: Node | None) -> None:
+    """Declares everything in a declaration; `scope` is the block it stands in."""
+    is_constant = node.has("const") or node.has("constexpr")
+    base = type_of(state, node.field("type"), is_constant)
+    declarators = node.fields("declarator")
+    for declarator in declarators:
+        with state.builder.at(node.span):
+            read_ = declare(state, base, declarator)
+            if node.has(_SHARED):
+                _shared(state, node, read_)
+            elif declarator.type == "function_declarator":
+                _constructed(state, node, declarator, base, scope)
+            else:
+                _local(state, declarator, read_, scope)
+
+
+def _shared(state: State, node: Node, declared: Declared) -> None:
+    """A shared array or variable; its one allocation stands at the head of the kernel."""
+    lanes = element_type(state, declared.type)
+    if lanes is None:
+        state.keep(node, f"shared memory of type {declared.type.name}")
+        return
+    dtype, extra = lanes
+    is_dynamic = node.has("extern") and declared.extents in ((None,), ())
+    key = (_SHARED, declared.name, node.key, tuple(state.instances)) if not is_dynamic else (_SHARED, declared.name)
+    if key not in state.shared_once:
+        name = state.unique(declared.name)
+        with state.builder.region() as hoisted:
+            given = [extent for extent in declared.extents if extent is not None]
+            extents = [scalar(state, state.evaluate(extent), extent).expr for extent in given]
+            if is_dynamic:
+                extents = [Symbol(f"{name}.size", INT32)]
+            shape = tuple(extents) + tuple(integer(count) for count in extra)
+            state.shared_once[key] = name
+            state.buffers[name] = Buffer(name, dtype, shape)
+            state.builder.emit(
+                Alloc, name=name, type=ValueType(dtype, shape, Space.SHARED), dynamic=is_dynamic, via=_SHARED
+            )
+        state.hoisted.extend(hoisted)
+    name = state.shared_once[key]
+    dimensions = 1 if is_dynamic else len(declared.extents)
+    state.bind(declared.name, Place(name, (), declared.type, dimensions))
+
+
+def _constructed(state: State, node: Node, declarator: Node, base: CType, scope: Node | None) -> None:
+    """`T v(a, b);`, which the grammar reads as a function: a variable made of its arguments."""
+    name = declarator.field("declarator")
+    parameters = declarator.field("parameters")
+    listed = parameters.named if parameters is not None else []
+    texts = [child.text for child in listed]
+    if name is None or base.kind is not TypeKind.SCALAR or len(texts) != 1:
+        state.keep(node, f"declaration of a {base.name}")
+        return
+    value = state.evaluate(listed[0].field("type") or listed[0])
+    declare_variable(state, declarator, Declared(name.text, base), value, scope)
+
+
+def _local(state: State, declarator: Node, declared: Declared, scope: Node | None) -> None:
+    initial = declarator.field("value") if declarator.type == "init_declarator" else None
+    if declared.extents:
+        _array(state, declarator, declared, initial)
+        return
+    if initial is None:
+        declare_variable(state, declarator, declared, None, scope)
+        return
+    listed = initial.named if initial.type in ("initializer_list", "argument_list") else [initial]
+    if declared.type.reference and len(listed) == 1:
+        state.bind(declared.name, state.evaluate(listed[0]))
+        return
+    declare_variable(state, declarator, declared, initial_value(state, declared.type, listed, initial), scope)
+
+
+def initial_value(state: State, type_: CType, listed: list[Node], node: Node) -> Value:
+    """The value of an initialiser of one or several expressions."""
+    if len(listed) == 1:
+        return read(state, state.evaluate(listed[0]), listed[0])
+    if not listed and type_.kind is TypeKind.SCALAR and type_.dtype is not None:
+        return convert(state, Scalar(ZERO, INT32), type_.dtype)
+    if type_.fields and len(listed) <= len(type_.fields):
+        values = [read(state, state.evaluate(item), item) for item in listed]
+        zero = Scalar(ZERO, INT32)
+        padded = [*values, *(zero for _ in type_.fields[len(values) :])]
+        return Aggregate(type_, tuple((name, value) for (name, _), value in zip(type_.fields, padded, strict=True)))
+    return state.opaque(node, f"initialiser of a {type_.name}")
+
+
+def declare_variable(state: State, node: Node, declared: Declared, value: Value | None, scope: Node | None) -> None:
+    """Binds a local: to its value while nothing changes it, else to a register."""
+    changes = state.mutations
+    is_changed = scope is None or changes is None or changes.is_changed(declared.name, node.end, scope.end)
+    is_straight = scope is not None and changes is not None and changes.is_straight(declared.name, node.end, scope)
+    state.bind(declared.name, bound_value(state, node, declared, value, (is_changed, is_straight)))
+
+
+def bound_value(
+    state: State, node: Node, declared: Declared, value: Value | None, change: tuple[bool, bool]
+) -> Value:
+    """What a variable with this initial value is bound to; `change` is whether it is changed, and only straight."""
+    is_changed, is_straight = change
+    type_ = declared.type
+    if type_.kind is TypeKind.DEDUCED and isinstance(value, Scalar):
+        type_ = scalar_type(value.dtype)
+    has_members = isinstance(value, Aggregate) or type_.kind is TypeKind.VECTOR
+    if has_members and (value is None or isinstance(value, Aggregate | Scalar)):
+        return variable_members(state, declared.name, type_, value, is_changed and not is_straight)
+    if isinstance(value, Place) and value.remaining:
+        value = pointer_of(state, value)
+    if type_.kind is TypeKind.SCALAR and type_.dtype is not None:
+        number = convert(state, scalar(state, value, node, type_.dtype), type_.dtype) if value is not None else None
+        may_alias = number is not None and (not is_changed or (is_straight and type_.dtype.is_integer))
+        if number is not None and may_alias:
+            return number
+        if number is None and is_changed and is_straight and type_.dtype.is_integer:
+            return Scalar(Const(0, type_.dtype), type_.dtype)
+        place = state.register(declared.name, type_.dtype)
+        if number is not None:
+            state.store(place, materialised(state, number))
+        return place
+    if isinstance(value, Pointer):
+        return _pointer_variable(state, declared, value, is_changed and not is_straight)
+    if value is None and declared.type.kind is TypeKind.RECORD and declared.type.fields:
+        return variable_members(state, declared.name, declared.type, None, True)
+    if value is None:
+        reason = "pointer without a value" if type_.kind is TypeKind.POINTER else f"variable of type {type_.name}"
+        value = state.opaque(node, reason)
+    if isinstance(value, Group) or not is_changed or is_straight:
+        return value
+    number = value if isinstance(value, Scalar) else state.opaque(node, f"variable of type {type_.name}")
+    place = state.register(declared.name, number.dtype)
+    state.store(place, materialised(state, number))
+    return place
+
+
+def _pointer_variable(state: State, declared: Declared, value: Pointer, moves: bool) -> Value:
+    target = declared.type.target if declared.type.kind is TypeKind.POINTER else value.type
+    pointer = value
+    if target is not None and target.kind is not TypeKind.VOID:
+        pointer = Pointer(value.buffer, value.index, target)
+    if not moves:
+        return pointer
+    return cell_for(state, declared.name, pointer)
+
+
+def _array(state: State, node: Node, declared: Declared, initial: Node | None) -> None:
+    lanes = element_type(state, declared.type)
+    if lanes is None:
+        state.bind(declared.name, state.opaque(node, f"array of type {declared.type.name}"))
+        return
+    dtype, extra = lanes
+    items = _flat_items(initial) if initial is not None else []
+    extents: list[Expr] = []
+    for extent in declared.extents:
+        extents.append(integer(len(items)) if extent is None else scalar(state, state.evaluate(extent), extent).expr)
+    shape = tuple(extents) + tuple(integer(count) for count in extra)
+    buffer = state.allocate(declared.name, dtype, shape)
+    place = Place(buffer.name, (), declared.type, len(extents))
+    state.bind(declared.name, place)
+    if initial is None:
+        return
+    if initial.type != "initializer_list" or len(items) > _LARGEST_INITIALISER:
+        state.keep(initial, "initialiser of an array")
+        return
+    _fill(state, buffer, Const(0.0, dtype) if dtype.is_float else Const(0, dtype))
+    for position, item in enumerate(items):
+        index: tuple[Expr, ...] = (integer(position),)
+        target = Place(buffer.name, index, scalar_type(dtype))
+        value = state.evaluate(item)
+        if not _is_zero(value):
+            write(state, target, value, item)
+
+
+def _fill(state: State, buffer: Buffer, value: Const) -> None:
+    """Fills the whole of a local array."""
+    axes = tuple(
+        Axis(state.unique(f"{buffer.name}.{position}"), AxisKind.FREE, extent)
+        for position, extent in enumerate(buffer.shape)
+    )
+    index = tuple(Symbol(axis.name, INT32) for axis in axes)
+    state.builder.emit(Store, access=Access(buffer=buffer.name, index=index, axes=axes), value=value, via="=")
+
+
+def _flat_items(initial: Node) -> list[Node]:
+    found: list[Node] = []
+    for item in initial.named:
+        if item.type == "initializer_list" and len(found) <= _LARGEST_INITIALISER:
+            found.extend(item.named)
+        else:
+            found.append(item)
+    return found
+
+
+def _is_zero(value: Value) -> bool:
+    return isinstance(value, Scalar) and isinstance(value.expr, Const) and value.expr.value == 0

@@ -1,0 +1,141 @@
+"""What a file and its headers define: kernels, functions, constants, types, aliases of namespaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from portcheck.frontends.cuda.syntax import Node, Unit
+
+_ENTRY = "__global__"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function definition; `template` is its template parameter list, `launch_bounds` and the like stay in `node`."""
+
+    name: str
+    node: Node
+    declarator: Node
+    template: Node | None
+    is_kernel: bool
+
+    @property
+    def body(self) -> Node | None:
+        """The block of the definition."""
+        return self.node.field("body")
+
+    @property
+    def parameters(self) -> list[Node]:
+        """The parameter declarations."""
+        listed = self.declarator.field("parameters")
+        kinds = ("parameter_declaration", "optional_parameter_declaration")
+        return [child for child in listed.named if child.type in kinds] if listed is not None else []
+
+
+@dataclass
+class Definitions:
+    """Everything named at file scope, over all units."""
+
+    functions: dict[str, list[Function]] = field(default_factory=dict)
+    kernels: list[Function] = field(default_factory=list)
+    variables: dict[str, tuple[Node, Node]] = field(default_factory=dict)
+    """A variable's name to its declaration and its declarator."""
+    types: dict[str, Node] = field(default_factory=dict)
+    """A type's name to the typedef, alias, record or enumeration that defines it."""
+    enumerators: dict[str, tuple[Node, Node]] = field(default_factory=dict)
+    """An enumerator's name to itself and its list."""
+    namespaces: dict[str, str] = field(default_factory=dict)
+    opened: list[str] = field(default_factory=list)
+
+    def collect(self, unit: Unit, own: bool) -> None:
+        """Adds what `unit` defines; `own` marks the file that was asked for: kernels are taken from it alone."""
+        stack: list[tuple[Node, Node | None]] = [(unit.root, None)]
+        while stack:
+            node, template = stack.pop()
+            if node.type == "function_definition":
+                self._function(node, template, own)
+                continue
+            self.declare(node)
+            inner = node.field("parameters") if node.type == "template_declaration" else None
+            if node.type not in ("compound_statement", "lambda_expression"):
+                stack.extend((child, inner) for child in reversed(node.children))
+
+    def _function(self, node: Node, template: Node | None, own: bool) -> None:
+        declarator = node.field("declarator")
+        while declarator is not None and declarator.type != "function_declarator":
+            declarator = declarator.field("declarator") or next(
+                (child for child in declarator.named if child.type == "function_declarator"), None
+            )
+        name = declarator.field("declarator") if declarator is not None else None
+        if declarator is None or name is None or node.field("body") is None:
+            return
+        is_kernel = any(child.type == _ENTRY for child in node.children)
+        function = Function(_simple_name(name), node, declarator, template, is_kernel)
+        self.functions.setdefault(function.name, []).append(function)
+        if is_kernel and own:
+            self.kernels.append(function)
+
+    def declare(self, node: Node) -> None:
+        """Adds what the single declaration `node` declares."""
+        match node.type:
+            case "declaration":
+                for declarator in node.fields("declarator"):
+                    name = declared_name(declarator)
+                    if name:
+                        self.variables.setdefault(name, (node, declarator))
+            case "type_definition":
+                for declarator in node.fields("declarator"):
+                    self.types[declared_name(declarator)] = node
+            case "alias_declaration" | "struct_specifier" | "class_specifier":
+                named = node.field("name")
+                is_definition = node.type == "alias_declaration" or node.field("body") is not None
+                if named is not None and is_definition:
+                    self.types[named.text] = node
+            case "enum_specifier":
+                self._enumeration(node)
+            case "namespace_alias_definition":
+                if len(node.named) == 2:
+                    self.namespaces[node.named[0].text] = node.named[1].text
+            case "using_declaration":
+                if node.has("namespace") and node.named:
+                    self.opened.append(node.named[-1].text)
+            case _:
+                pass
+
+    def _enumeration(self, node: Node) -> None:
+        named, body = node.field("name"), node.field("body")
+        if named is not None:
+            self.types[named.text] = node
+        for enumerator in body.named if body is not None else ():
+            name = enumerator.field("name")
+            if body is not None and name is not None:
+                self.enumerators[name.text] = (enumerator, body)
+
+
+def declared_name(declarator: Node | None) -> str:
+    """The name a declarator declares; "" where it has none."""
+    node = declarator
+    while node is not None:
+        if node.type in ("identifier", "type_identifier", "field_identifier"):
+            return node.text
+        if node.type == "qualified_identifier":
+            return _simple_name(node)
+        following = node.field("declarator")
+        node = following if following is not None else _inner_declarator(node)
+    return ""
+
+
+def _inner_declarator(node: Node) -> Node | None:
+    kinds = ("reference_declarator", "parenthesized_declarator", "attributed_declarator", "variadic_declarator")
+    if node.type not in kinds:
+        return None
+    return next((child for child in node.named), None)
+
+
+def _simple_name(node: Node) -> str:
+    while node.type in ("qualified_identifier", "template_function"):
+        inner = node.field("name")
+        if inner is None:
+            break
+        node = inner
+    return node.text

@@ -1,0 +1,83 @@
+"""Shuffles and votes: a lane takes the value of another one, or all lanes agree on one."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import BOOL, INT32, dtype_named
+from portcheck.frontends.cuda.callsite import CallSite
+from portcheck.frontends.cuda.conversions import materialised, truth
+from portcheck.frontends.cuda.places import read, scalar
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.values import Aggregate, Group, Scalar, Value
+from portcheck.ir import TRUE, ZERO, Const, Exchange, ExchangeKind, Expr
+from portcheck.knowledge import Construct, Role, Semantics
+
+_KINDS = {
+    Semantics.EXCHANGE_XOR: ExchangeKind.XOR, Semantics.EXCHANGE_DOWN: ExchangeKind.DOWN,
+    Semantics.EXCHANGE_UP: ExchangeKind.UP, Semantics.EXCHANGE_INDEX: ExchangeKind.INDEX,
+    Semantics.VOTE_ANY: ExchangeKind.VOTE_ANY, Semantics.VOTE_ALL: ExchangeKind.VOTE_ALL,
+    Semantics.VOTE_BALLOT: ExchangeKind.BALLOT, Semantics.VOTE_ACTIVE: ExchangeKind.ACTIVE,
+    Semantics.VOTE_MATCH_ANY: ExchangeKind.MATCH,
+}  # fmt: skip
+_LANE_ROLES = (Role.LANE_MASK, Role.DELTA, Role.LANE)
+_ALL_LANES = 2**32 - 1
+
+
+def is_exchange(construct: Construct) -> bool:
+    """Whether a construct moves values between lanes."""
+    return construct.semantics in _KINDS
+
+
+def exchange(state: State, call: CallSite, construct: Construct, group: Group | None = None) -> Value:
+    """A shuffle or vote; within a tile of a warp the tile's size is the width."""
+    value_node = call.at(construct, Role.SOURCE) or call.at(construct, Role.PREDICATE)
+    if construct.semantics is Semantics.VOTE_ACTIVE:
+        return _emit(state, construct, call, Scalar(TRUE, BOOL), ZERO, _width(state, call, construct, group))
+    if value_node is None or (group is not None and group.scope != "warp"):
+        return state.opaque(call.node, f"call of {call.name}")
+    value = read(state, state.evaluate(value_node), value_node)
+    lane = next((found for role in _LANE_ROLES if (found := call.at(construct, role)) is not None), None)
+    lane_expression: Expr = ZERO
+    if lane is not None:
+        number = scalar(state, state.evaluate(lane), lane)
+        lane_expression = materialised(state, number) if number.is_data else number.expr
+    width = _width(state, call, construct, group)
+    if isinstance(value, Aggregate):
+        members = tuple(
+            (name, _emit(state, construct, call, member, lane_expression, width))
+            for name, member in value.members
+            if isinstance(member, Scalar)
+        )
+        return Aggregate(value.type, members)
+    number = scalar(state, value, value_node)
+    if call.at(construct, Role.PREDICATE) is not None:
+        number = truth(state, number)
+    return _emit(state, construct, call, number, lane_expression, width)
+
+
+def _emit(state: State, construct: Construct, call: CallSite, value: Scalar, lane: Expr, width: Expr) -> Scalar:
+    dtype = value.dtype if construct.dtype in ("", "operand") else dtype_named(construct.dtype)
+    return state.result(
+        Exchange, dtype, kind=_KINDS[construct.semantics], operand=materialised(state, value), lane=lane, width=width,
+        lanes_mask=_mask(state, call, construct), via=call.via,
+    )  # fmt: skip
+
+
+def _width(state: State, call: CallSite, construct: Construct, group: Group | None) -> Expr:
+    if group is not None:
+        return group.size.expr
+    given = call.at(construct, Role.WIDTH)
+    if given is not None:
+        return scalar(state, state.evaluate(given), given).expr
+    known = [found for found in state.knowledge.constructs.values() if found.semantics is Semantics.INDEX_WARP_SIZE]
+    value = known[0].value if known else None
+    return Const(int(value) if value is not None else 0, INT32)
+
+
+def _mask(state: State, call: CallSite, construct: Construct) -> Expr | None:
+    """The lanes that take part; None for all of them."""
+    given = call.at(construct, Role.MASK)
+    if given is None:
+        return None
+    mask = scalar(state, state.evaluate(given), given).expr
+    is_full = isinstance(mask, Const) and int(mask.value) & _ALL_LANES == _ALL_LANES
+    return None if is_full else mask

@@ -1,0 +1,165 @@
+"""Cooperative groups: which threads, how many, which one this is; and what the group does together."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import INT32, UINT32
+from portcheck.frontends.cuda.arithmetic import binary
+from portcheck.frontends.cuda.callsite import CallSite, qualified_name
+from portcheck.frontends.cuda.conversions import materialised
+from portcheck.frontends.cuda.exchanges import exchange, is_exchange
+from portcheck.frontends.cuda.places import read, scalar
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node, bare
+from portcheck.frontends.cuda.values import Builtin, Functor, Group, Nothing, Scalar, Value
+from portcheck.ir import Barrier, Const, Operator, Reduce, Scope, ValueType
+from portcheck.knowledge import Construct, Role, Semantics
+
+_METHODS = "cooperative_groups::thread_group::"
+_SCOPES = {Scope.BLOCK: Scope.BLOCK, Scope.GRID: Scope.GRID, Scope.WARP: Scope.WARP, Scope.CLUSTER: Scope.CLUSTER}
+
+
+def make_group(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """The group a call such as `this_thread_block()` gives; None for one that is not followed."""
+    if construct.scope is Scope.BLOCK and not call.arguments:
+        return block_group(state)
+    if construct.scope is Scope.GRID:
+        return _grid(state)
+    if construct.scope is not Scope.WARP or not call.arguments:
+        return None
+    outer = read(state, state.evaluate(call.arguments[0]), call.arguments[0])
+    size_node = call.templates[0] if call.templates else (call.arguments[1] if len(call.arguments) > 1 else None)
+    if size_node is None or not isinstance(outer, Group):
+        return None
+    size = scalar(state, state.evaluate(_value_node(size_node)), size_node)
+    size = Scalar(Const(size.expr.value, UINT32), UINT32) if isinstance(size.expr, Const) else size
+    return Group(
+        Scope.WARP, size, _binary(state, "%", outer.rank, size), _binary(state, "/", outer.rank, size),
+        _binary(state, "/", outer.size, size),
+    )  # fmt: skip
+
+
+def block_group(state: State) -> Group:
+    """All threads of the block: x varies fastest."""
+    names = {found.semantics: found.name for found in _variables(state)}
+    thread, extent = names[Semantics.INDEX_THREAD], names[Semantics.INDEX_BLOCK_SIZE]
+    used = [member for member in "yz" if f"{thread}.{member}" in state.axes]
+    rank = state.builtin(f"{thread}.x", Semantics.INDEX_THREAD)
+    size = state.builtin(f"{extent}.x", Semantics.INDEX_BLOCK_SIZE)
+    stride = size
+    for member in used:
+        component = state.builtin(f"{thread}.{member}", Semantics.INDEX_THREAD)
+        along = state.builtin(f"{extent}.{member}", Semantics.INDEX_BLOCK_SIZE)
+        rank = _binary(state, "+", _binary(state, "*", component, stride), rank)
+        size = _binary(state, "*", size, along)
+        stride = size
+    return Group(Scope.BLOCK, size, rank)
+
+
+def _grid(state: State) -> Group:
+    names = {found.semantics: found.name for found in _variables(state)}
+    block = block_group(state)
+    number = state.builtin(f"{names[Semantics.INDEX_BLOCK]}.x", Semantics.INDEX_BLOCK)
+    blocks = state.builtin(f"{names[Semantics.INDEX_GRID_SIZE]}.x", Semantics.INDEX_GRID_SIZE)
+    rank = _binary(state, "+", _binary(state, "*", number, block.size), block.rank)
+    return Group(Scope.GRID, _binary(state, "*", blocks, block.size), rank)
+
+
+def method(state: State, call: CallSite, group: Group) -> Value:
+    """`group.name(...)`."""
+    construct = state.construct(_METHODS + call.name)
+    if construct is None:
+        return state.opaque(call.node, f"call of method {call.name}")
+    members = {
+        Semantics.INDEX_RANK: group.rank, Semantics.INDEX_GROUP_SIZE: group.size,
+        Semantics.INDEX_META_RANK: group.meta_rank, Semantics.INDEX_META_SIZE: group.meta_size,
+    }  # fmt: skip
+    found = members.get(construct.semantics)
+    if found is not None:
+        return found
+    if construct.semantics is Semantics.BARRIER_GROUP:
+        return barrier(state, call, group)
+    if is_exchange(construct):
+        return exchange(state, call, construct, group)
+    index = {
+        Semantics.INDEX_THREAD, Semantics.INDEX_BLOCK, Semantics.INDEX_BLOCK_SIZE, Semantics.INDEX_GRID_SIZE
+    }  # fmt: skip
+    if construct.semantics in index and construct.dtype:
+        name = next(found.name for found in _variables(state) if found.semantics is construct.semantics)
+        return Builtin(name)
+    return state.opaque(call.node, f"call of method {call.name}")
+
+
+def barrier(state: State, call: CallSite, group: Group) -> Value:
+    """All threads of the group wait for each other."""
+    state.builder.emit(Barrier, scope=_SCOPES.get(Scope(group.scope), Scope.BLOCK), via=call.via)
+    return Nothing()
+
+
+def group_barrier(state: State, call: CallSite) -> Value | None:
+    """`sync(group)`."""
+    group = read(state, state.evaluate(call.arguments[0]), call.arguments[0]) if call.arguments else None
+    return barrier(state, call, group) if isinstance(group, Group) else None
+
+
+def reduce_lanes(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """A reduction over the lanes of a group, or of the whole warp."""
+    group_node, value_node = call.at(construct, Role.GROUP), call.at(construct, Role.SOURCE)
+    operator_node = call.at(construct, Role.OPERATOR)
+    group = read(state, state.evaluate(group_node), group_node) if group_node is not None else None
+    if value_node is None or (group_node is not None and not isinstance(group, Group)):
+        return None
+    operator = construct.operator
+    if operator_node is not None:
+        functor = state.evaluate(operator_node)
+        operator = functor.operator if isinstance(functor, Functor) else None
+    if operator is None:
+        return None
+    number = scalar(state, read(state, state.evaluate(value_node), value_node), value_node)
+    lanes: Scalar = group.size if isinstance(group, Group) else warp_size(state)
+    if isinstance(group, Group) and group.scope != Scope.WARP:
+        return None
+    return state.result(
+        Reduce, number.dtype, operator=operator, operand=materialised(state, number),
+        accumulate=ValueType(number.dtype), lanes=lanes.expr, via=call.via,
+    )  # fmt: skip
+
+
+def warp_size(state: State) -> Scalar:
+    """The number of lanes of a warp."""
+    found = next((found for found in _variables(state) if found.semantics is Semantics.INDEX_WARP_SIZE), None)
+    value = int(found.value) if found is not None and found.value is not None else 0
+    return Scalar(Const(value, INT32), INT32)
+
+
+def operator_object(state: State, node: Node) -> Functor | None:
+    """The operator a function object such as `plus<float>` stands for."""
+    return operator_named(state, qualified_name(state, bare(node))[0])
+
+
+def operator_named(state: State, name: str) -> Functor | None:
+    """The operator that objects of the type `name` stand for."""
+    construct = state.construct(name) if name else None
+    if construct is None or construct.semantics is not Semantics.OBJECT or construct.operator is None:
+        return None
+    return Functor(Operator(construct.operator), name)
+
+
+def _variables(state: State) -> list[Construct]:
+    """The variables of the language."""
+    wanted = (
+        Semantics.INDEX_THREAD, Semantics.INDEX_BLOCK, Semantics.INDEX_BLOCK_SIZE, Semantics.INDEX_GRID_SIZE,
+        Semantics.INDEX_WARP_SIZE,
+    )  # fmt: skip
+    return [
+        found for found in state.knowledge.constructs.values() if found.semantics in wanted and found.kind == "variable"
+    ]
+
+
+def _value_node(node: Node) -> Node:
+    """A template argument as an expression: the grammar may have read a name as a type."""
+    inner = node.field("type") if node.type == "type_descriptor" else None
+    return inner if inner is not None else node
+
+
+def _binary(state: State, text: str, left: Scalar, right: Scalar) -> Scalar:
+    return binary(state, text, left, right) or left

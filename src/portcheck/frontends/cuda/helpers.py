@@ -1,0 +1,233 @@
+"""Helpers of the same text: their bodies are put in where they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from portcheck.core.dtype import FLOAT32
+from portcheck.frontends.cuda.callsite import CallSite
+from portcheck.frontends.cuda.conversions import convert
+from portcheck.frontends.cuda.declarations import bound_value
+from portcheck.frontends.cuda.definitions import Function, declared_name
+from portcheck.frontends.cuda.lexer import significant
+from portcheck.frontends.cuda.mutations import Mutations
+from portcheck.frontends.cuda.places import read
+from portcheck.frontends.cuda.returns import returns_early, returns_inside_loop
+from portcheck.frontends.cuda.state import Frame, State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.templates import bind_template, template_arguments
+from portcheck.frontends.cuda.types import DEDUCED, Declared, declare, scalar_type, type_of
+from portcheck.frontends.cuda.values import Aggregate, Closure, CType, Nothing, Place, Scalar, TypeKind, Value
+
+_DEEPEST = 24
+
+
+def helper_call(state: State, call: CallSite) -> Value | None:
+    """The call of a function whose text is at hand; None where none of that name takes these arguments."""
+    values = [state.evaluate(argument) for argument in call.arguments]
+    function = _chosen(state, call, values)
+    if function is None:
+        return None
+    body = function.body
+    key = ("function", function.name, function.node.key)
+    depth = sum(1 for instance in state.instances if instance[0] == "function")
+    if body is None or depth >= _DEEPEST:
+        return None
+    if key in state.instances:
+        return state.opaque(call.node, f"recursive call of {call.name}")
+    if returns_inside_loop(body):
+        return state.opaque(call.node, f"call of {call.name}, which returns from inside a loop or branch")
+    given = template_arguments(state, function, call)
+    with _inlined(state, key):
+        state.scopes = [state.new_scope()]
+        outer, state.mutations = state.mutations, mutations_of(state, body)
+        try:
+            bind_template(state, function, given, values)
+            _bind_parameters(state, function, body, (call, values))
+            return _run(state, function, body)
+        finally:
+            state.mutations = outer
+
+
+@contextmanager
+def _inlined(state: State, key: tuple[object, ...]) -> Iterator[None]:
+    """A function sees its own names only, and returns to here."""
+    outer, statement, depth = state.scopes, state.statement, state.depth
+    state.scopes = []
+    state.instances.append(key)
+    state.statement = None
+    try:
+        yield
+    finally:
+        state.instances.pop()
+        state.scopes, state.statement, state.depth = outer, statement, depth
+
+
+def _chosen(state: State, call: CallSite, values: list[Value]) -> Function | None:
+    """The overload whose parameters fit the arguments best."""
+    found: list[tuple[int, Function]] = []
+    for function in state.definitions.functions.get(call.name, []):
+        parameters = function.parameters
+        required = [parameter for parameter in parameters if parameter.type == "parameter_declaration"]
+        if not len(required) <= len(values) <= len(parameters) or function.is_kernel:
+            continue
+        found.append((_fit(state, function, values), function))
+    if not found:
+        return None
+    best = max(score for score, _ in found)
+    return next(function for score, function in found if score == best)
+
+
+def _fit(state: State, function: Function, values: list[Value]) -> int:
+    score = 0
+    for parameter, value in zip(function.parameters, values, strict=False):
+        type_ = declare(state, type_of(state, parameter.field("type")), parameter.field("declarator")).type
+        dtype = value.dtype if isinstance(value, Scalar) else None
+        if isinstance(value, Place) and not value.remaining:
+            dtype = value.type.dtype
+        if dtype is not None:
+            score += 2 * (type_.dtype == dtype) - (type_.kind is TypeKind.POINTER) * 2
+        elif type_.kind is TypeKind.POINTER:
+            target = type_.target.dtype if type_.target is not None else None
+            score += 1 + (target is not None and target == getattr(getattr(value, "type", None), "dtype", None))
+        elif isinstance(value, Aggregate):
+            score += 2 * (type_.name == value.type.name)
+    return score
+
+
+def _bind_parameters(state: State, function: Function, body: Node, given: tuple[CallSite, list[Value]]) -> None:
+    call, values = given
+    for position, parameter in enumerate(function.parameters):
+        base = type_of(state, parameter.field("type"), parameter.has("const"))
+        declared = declare(state, base, parameter.field("declarator"))
+        if not declared.name:
+            continue
+        default = parameter.field("default_value")
+        node = call.arguments[position] if position < len(values) else default
+        if node is None:
+            continue
+        value = values[position] if position < len(values) else state.evaluate(node)
+        state.bind(declared.name, _argument(state, node, declared, value, body))
+
+
+def _argument(state: State, node: Node, declared: Declared, value: Value, body: Node) -> Value:
+    """What a parameter is bound to: the place itself for a reference, else a variable with that value."""
+    if declared.type.reference and not (declared.type.constant and isinstance(value, Place) and not value.index):
+        return value
+    if declared.extents:
+        declared = Declared(declared.name, CType(kind=TypeKind.POINTER, name="", target=declared.type))
+    value = read(state, value, node)
+    changes = state.mutations
+    is_changed = changes is None or changes.is_changed(declared.name, body.start, body.end)
+    is_straight = changes is not None and changes.is_straight(declared.name, body.start, body)
+    type_ = declared.type
+    if type_.kind in (TypeKind.UNKNOWN, TypeKind.RECORD, TypeKind.DEDUCED):
+        declared = Declared(declared.name, scalar_type(value.dtype) if isinstance(value, Scalar) else DEDUCED)
+    return bound_value(state, node, declared, value, (is_changed, is_straight))
+
+
+def _run(state: State, function: Function, body: Node) -> Value:
+    base = type_of(state, function.node.field("type"))
+    result = declare(state, base, _return_declarator(function)).type
+    early = returns_early(body)
+    frame = Frame(function.name, None, result)
+    if early and result.kind is not TypeKind.VOID:
+        dtype = result.dtype or FLOAT32
+        frame.result = state.register(f"{function.name}.result", dtype)
+    state.frames.append(frame)
+    try:
+        with state.scope():
+            state.execute_all(body.named)
+    finally:
+        state.frames.pop()
+    return _result(state, frame, result)
+
+
+def _result(state: State, frame: Frame, result: CType) -> Value:
+    if result.kind is TypeKind.VOID:
+        return Nothing()
+    if frame.result is not None:
+        return state.load(frame.result, frame.result.type.dtype or FLOAT32)
+    value = frame.value
+    if isinstance(value, Scalar) and result.kind is TypeKind.SCALAR and result.dtype is not None:
+        return convert(state, value, result.dtype)
+    return value if value is not None else Nothing()
+
+
+def _return_declarator(function: Function) -> Node | None:
+    """The part of the declarator around the function: the `*` of `float* f()`."""
+    declarator = function.node.field("declarator")
+    return declarator if declarator is not None and declarator.type == "pointer_declarator" else None
+
+
+def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
+    """The call of a lambda."""
+    body = closure.node.field("body")
+    declarator = closure.node.field("declarator")
+    parameters = declarator.field("parameters") if declarator is not None else None
+    key = ("function", call.name, closure.node.key)
+    if body is None or key in state.instances or returns_inside_loop(body) or len(state.instances) > _DEEPEST:
+        return state.opaque(call.node, f"call of lambda {call.name}")
+    listed = [node for node in (parameters.named if parameters is not None else []) if node.field("type") is not None]
+    if len(listed) != len(call.arguments):
+        return state.opaque(call.node, f"call of lambda {call.name}")
+    values = [state.evaluate(argument) for argument in call.arguments]
+    outer = state.mutations
+    with _inlined(state, key):
+        state.scopes = [*closure.scopes, state.new_scope()]
+        state.mutations = mutations_of(state, body)
+        try:
+            for node, argument, value in zip(listed, call.arguments, values, strict=True):
+                base = type_of(state, node.field("type"), node.has("const"))
+                declared = declare(state, base, node.field("declarator"))
+                state.bind(declared.name, _argument(state, argument, declared, value, body))
+            return _run_closure(state, body)
+        finally:
+            state.mutations = outer
+
+
+def _run_closure(state: State, body: Node) -> Value:
+    early = returns_early(body)
+    frame = Frame("lambda", None, DEDUCED)
+    if early:
+        frame.result = state.register("lambda.result", FLOAT32)
+    state.frames.append(frame)
+    try:
+        with state.scope():
+            state.execute_all(body.named)
+    finally:
+        state.frames.pop()
+    return _result(state, frame, DEDUCED)
+
+
+def mutations_of(state: State, body: Node) -> Mutations:
+    """What `body` changes, calls with references included."""
+
+    def takes_reference(call: Node, position: int) -> bool:
+        function = call.field("function")
+        name = declared_name(function) if function is not None else ""
+        if function is not None and function.type == "template_function":
+            inner = function.field("name")
+            name = inner.text if inner is not None else ""
+        for candidate in state.definitions.functions.get(name, []):
+            parameters = candidate.parameters
+            if position < len(parameters) and _is_reference(parameters[position]):
+                return True
+        macro = state.macros.get(name)
+        return macro is not None and macro.parameters is not None and _assigns(macro.body)
+
+    return Mutations(body, takes_reference)
+
+
+def _is_reference(parameter: Node) -> bool:
+    declarator = parameter.field("declarator")
+    is_reference = declarator is not None and declarator.type == "reference_declarator"
+    return is_reference and not parameter.has("const")
+
+
+def _assigns(body: str) -> bool:
+    """Whether a macro's text may change its arguments."""
+    texts = {token.text for token in significant(body)}
+    return bool(texts & {"=", "+=", "-=", "*=", "/=", "++", "--", "<<=", ">>=", "|=", "&=", "^=", "%="})
+

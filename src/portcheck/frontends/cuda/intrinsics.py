@@ -1,0 +1,249 @@
+"""Calls of what CUDA provides: each class of meaning lowers to its operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from portcheck.core.dtype import FLOAT64, DType, dtype_named
+from portcheck.frontends.cuda.arithmetic import apply_operator
+from portcheck.frontends.cuda.atomics import atomic, is_atomic
+from portcheck.frontends.cuda.callsite import CallSite
+from portcheck.frontends.cuda.choices import condition
+from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
+from portcheck.frontends.cuda.exchanges import exchange, is_exchange
+from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes
+from portcheck.frontends.cuda.places import pointer_of, read, scalar, target, write
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.types import named_type
+from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.vectors import loaded
+from portcheck.ir import (
+    TRUE,
+    Barrier,
+    Cast,
+    Check,
+    CheckKind,
+    Fence,
+    Operator,
+    Rounding,
+    Scope,
+    arity,
+)  # fmt: skip
+from portcheck.knowledge import Construct, Role, Semantics
+
+_KEEPS_INTEGERS = frozenset(
+    {
+        Operator.MINIMUM, Operator.MAXIMUM, Operator.ABSOLUTE, Operator.ADD, Operator.SUBTRACT, Operator.MULTIPLY,
+        Operator.MULTIPLY_HIGH, Operator.POPULATION_COUNT, Operator.COUNT_LEADING_ZEROS, Operator.FIND_FIRST_SET,
+        Operator.BITWISE_AND, Operator.BITWISE_OR, Operator.BITWISE_XOR, Operator.BITWISE_NOT, Operator.EQUAL,
+        Operator.NOT_EQUAL, Operator.LESS, Operator.LESS_EQUAL, Operator.GREATER, Operator.GREATER_EQUAL, Operator.FMA,
+    }
+)  # fmt: skip
+"""What overloads for integers exist of; everything else computes integers in double."""
+_CHECKS = {
+    Semantics.CHECK_ASSERT: CheckKind.ASSERT, Semantics.CHECK_PRINT: CheckKind.PRINT,
+    Semantics.CHECK_TRAP: CheckKind.TRAP, Semantics.CLOCK: CheckKind.CLOCK,
+}  # fmt: skip
+_BARRIERS = {
+    Semantics.BARRIER_BLOCK: Scope.BLOCK, Semantics.BARRIER_WARP: Scope.WARP, Semantics.BARRIER_CLUSTER: Scope.CLUSTER,
+    Semantics.BARRIER_GRID: Scope.GRID,
+}  # fmt: skip
+_FENCES = {
+    Semantics.FENCE_BLOCK: Scope.BLOCK, Semantics.FENCE_DEVICE: Scope.DEVICE, Semantics.FENCE_SYSTEM: Scope.SYSTEM,
+}  # fmt: skip
+_COMPUTES = frozenset({Semantics.COMPUTE_UNARY, Semantics.COMPUTE_BINARY, Semantics.COMPUTE_TERNARY})
+
+
+def known_call(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """The call of a known construct; None for one whose meaning is known but not lowered."""
+    semantics = construct.semantics
+    if semantics in _COMPUTES:
+        return _compute(state, call, construct)
+    if is_exchange(construct):
+        return exchange(state, call, construct)
+    if is_atomic(construct):
+        return atomic(state, call, construct)
+    if semantics in _BARRIERS:
+        state.builder.emit(Barrier, scope=_BARRIERS[semantics], via=call.via)
+        return Nothing()
+    if semantics in _FENCES:
+        state.builder.emit(Fence, scope=_FENCES[semantics], via=call.via)
+        return Nothing()
+    if semantics in _CHECKS:
+        return _check(state, call, construct, _CHECKS[semantics])
+    handler = _HANDLERS.get(semantics)
+    return handler(state, call, construct) if handler is not None else None
+
+
+def _compute(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """A function of numbers; packed values go member by member."""
+    operator = construct.operator
+    if operator is None or len(call.arguments) < arity(operator):
+        return None
+    nodes = call.arguments[: arity(operator)]
+    values = [read(state, state.evaluate(node), node) for node in nodes]
+    packed = [loaded(state, value) for value in values if isinstance(value, Aggregate)]
+    if packed:
+        names = [name for name, _ in packed[0].members]
+        members: list[tuple[str, Value]] = []
+        for name in names:
+            parts = [loaded(state, value).member(name) if isinstance(value, Aggregate) else value for value in values]
+            if not all(isinstance(part, Scalar) for part in parts):
+                return None
+            numbers = tuple(part for part in parts if isinstance(part, Scalar))
+            members.append((name, _operate(state, call, construct, operator, numbers)))
+        return Aggregate(packed[0].type, tuple(members))
+    numbers = tuple(scalar(state, value, node) for value, node in zip(values, nodes, strict=True))
+    return _operate(state, call, construct, operator, numbers)
+
+
+def _operate(
+    state: State, call: CallSite, construct: Construct, operator: Operator, operands: tuple[Scalar, ...]
+) -> Scalar:
+    dtype = operands[0].dtype
+    for operand in operands[1:]:
+        dtype = common(dtype, operand.dtype)
+    is_fixed = construct.dtype not in ("", "operand", "bool")
+    if is_fixed and (operator not in _KEEPS_INTEGERS or not construct.dtype.startswith(("int", "uint"))):
+        dtype = dtype_named(construct.dtype)
+    elif not dtype.is_float and operator not in _KEEPS_INTEGERS:
+        dtype = FLOAT64
+    elif is_fixed:
+        dtype = dtype_named(construct.dtype) if _is_same_width_class(construct) else dtype
+    operands = tuple(convert(state, operand, dtype) for operand in operands)
+    approximate = construct.approximate or (state.options.fast_math and bool(construct.fast_math))
+    result = apply_operator(
+        state, operator, operands, dtype, call.via, approximate, may_contract=not construct.rounding
+    )
+    wanted = dtype_named(construct.dtype) if is_fixed else result.dtype
+    return convert(state, result, wanted)
+
+
+def _is_same_width_class(construct: Construct) -> bool:
+    """Whether the result's type is also the operands': not so for counts of bits."""
+    counts = (Operator.POPULATION_COUNT, Operator.COUNT_LEADING_ZEROS, Operator.FIND_FIRST_SET)
+    return construct.operator not in counts
+
+
+def _check(state: State, call: CallSite, construct: Construct, kind: CheckKind) -> Value:
+    node = call.at(construct, Role.CONDITION) if kind is CheckKind.ASSERT else None
+    if node is None and kind is CheckKind.ASSERT and call.arguments:
+        node = call.arguments[0]
+    holds = condition(state, node).expr if node is not None else TRUE
+    for argument in call.arguments if kind is CheckKind.PRINT else ():
+        if argument.type not in ("string_literal", "concatenated_string"):
+            read(state, state.evaluate(argument), argument)
+    dtype: DType | None = dtype_named(construct.dtype) if kind is CheckKind.CLOCK and construct.dtype else None
+    if dtype is not None and call.node.key != state.statement:
+        return state.result(Check, dtype, kind=kind, condition=holds, via=call.via)
+    state.builder.emit(Check, kind=kind, condition=holds, via=call.via)
+    return Nothing()
+
+
+def _cast(state: State, call: CallSite, construct: Construct) -> Value | None:
+    if not call.arguments or construct.dtype in ("", "operand"):
+        return None
+    node = call.arguments[0]
+    value = read(state, state.evaluate(node), node)
+    dtype = dtype_named(construct.dtype)
+    if isinstance(value, Aggregate):
+        members = tuple(
+            (name, _cast_one(state, call, construct, member, dtype) if isinstance(member, Scalar) else member)
+            for name, member in loaded(state, value).members
+        )
+        return Aggregate(_packed_type(state, dtype, value), members)
+    result = _cast_one(state, call, construct, scalar(state, value, node), dtype)
+    type_ = _vector_type(state, dtype, construct.lanes) if construct.lanes > 1 else None
+    return result if type_ is None else Aggregate(type_, tuple((name, result) for name, _ in type_.fields))
+
+
+def _packed_type(state: State, dtype: DType, value: Aggregate) -> CType:
+    return _vector_type(state, dtype, len(value.members)) or value.type
+
+
+def _cast_one(state: State, call: CallSite, construct: Construct, value: Scalar, dtype: DType) -> Scalar:
+    rounding = construct.rounding
+    exact = default_rounding(state, value.dtype, dtype)
+    chosen = exact if exact is Rounding.EXACT or rounding is None else rounding
+    return convert(state, value, dtype, call.via, chosen, construct.saturates)
+
+
+def _bits(state: State, call: CallSite, construct: Construct) -> Value | None:
+    if not call.arguments or construct.dtype in ("", "operand"):
+        return None
+    value = scalar(state, state.evaluate(call.arguments[0]), call.arguments[0])
+    dtype = dtype_named(construct.dtype)
+    operand = materialised(state, value)
+    return state.result(Cast, dtype, operand=operand, rounding=Rounding.EXACT, bitwise=True, via=call.via)
+
+
+def _load(state: State, call: CallSite, construct: Construct) -> Value | None:
+    node = call.at(construct, Role.ADDRESS_OF)
+    pointer = pointer_of(state, state.evaluate(node)) if node is not None else None
+    return None if pointer is None else read(state, target(pointer), call.node, call.via)
+
+
+def _store(state: State, call: CallSite, construct: Construct) -> Value | None:
+    node, value_node = call.at(construct, Role.ADDRESS_OF), call.at(construct, Role.VALUE)
+    if node is None or value_node is None:
+        return None
+    value = read(state, state.evaluate(value_node), value_node)
+    pointer = pointer_of(state, state.evaluate(node))
+    if pointer is None:
+        return None
+    write(state, target(pointer), value, call.node, call.via)
+    return Nothing()
+
+
+def _pack(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """Numbers put side by side; one number fills all members."""
+    if construct.dtype in ("", "operand") or construct.lanes < 2:
+        return None
+    numbers = [scalar(state, state.evaluate(node), node) for node in call.arguments]
+    if len(numbers) == 1:
+        numbers = numbers * construct.lanes
+    if len(numbers) != construct.lanes:
+        return None
+    dtype = dtype_named(construct.dtype)
+    type_ = _vector_type(state, dtype, construct.lanes)
+    if type_ is None:
+        return None
+    values = [_cast_one(state, call, construct, number, dtype) for number in numbers]
+    return Aggregate(type_, tuple((name, value) for (name, _), value in zip(type_.fields, values, strict=True)))
+
+
+def _vector_type(state: State, dtype: DType, lanes: int) -> CType | None:
+    for name, construct in state.knowledge.constructs.items():
+        if construct.semantics is Semantics.TYPE and construct.lanes == lanes and construct.dtype == dtype.name:
+            type_ = named_type(state, name)
+            if type_.kind is TypeKind.VECTOR:
+                return type_
+    return None
+
+
+def _group(state: State, call: CallSite, construct: Construct) -> Value | None:
+    return make_group(state, call, construct)
+
+
+def _group_barrier(state: State, call: CallSite, construct: Construct) -> Value | None:
+    del construct
+    return group_barrier(state, call)
+
+
+def _hint(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """A hint changes nothing; one that hands its argument on is that argument."""
+    values = [state.evaluate(node) for node in call.arguments]
+    return values[0] if values and (construct.dtype == "operand" or call.node.key != state.statement) else Nothing()
+
+
+_HANDLERS: dict[Semantics, Callable[[State, CallSite, Construct], Value | None]] = {
+    Semantics.CAST: _cast,
+    Semantics.CAST_BITS: _bits,
+    Semantics.LOAD: _load,
+    Semantics.STORE: _store,
+    Semantics.PACK: _pack,
+    Semantics.GROUP: _group,
+    Semantics.BARRIER_GROUP: _group_barrier,
+    Semantics.REDUCE_LANES: reduce_lanes,
+    Semantics.HINT: _hint,
+}

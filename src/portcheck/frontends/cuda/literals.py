@@ -1,0 +1,67 @@
+"""Numbers and characters as C++ writes them."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import FLOAT32, FLOAT64, INT8, INT32, INT64, UINT32, UINT64, DType
+from portcheck.ir import Const
+
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34, "a": 7, "b": 8, "f": 12, "v": 11}
+
+
+def number_literal(text: str) -> Const | None:
+    """The constant a number token stands for, in its C++ type."""
+    return integer_literal(text) or _float_literal(text)
+
+
+def integer_literal(text: str) -> Const | None:
+    """The constant an integer token stands for; None for anything else."""
+    lowered = text.replace("'", "").lower()
+    digits = lowered.rstrip("ulz")
+    suffix = lowered[len(digits) :]
+    base = _base(digits)
+    try:
+        value = int(digits, base) if digits else None
+    except ValueError:
+        return None
+    if value is None or value >= 2**64:
+        return None
+    return Const(value, _integer_dtype(value, "u" in suffix, "l" in suffix or "z" in suffix, base == 10))
+
+
+def character_literal(text: str) -> Const | None:
+    """The constant a character token stands for."""
+    inner = text[1:-1] if len(text) > 2 else ""
+    if inner.startswith("\\") and len(inner) == 2 and inner[1] in _ESCAPES:
+        return Const(_ESCAPES[inner[1]], INT8)
+    return Const(ord(inner), INT8) if len(inner) == 1 else None
+
+
+def _base(digits: str) -> int:
+    if digits.startswith("0x"):
+        return 16
+    if digits.startswith("0b"):
+        return 2
+    return 8 if len(digits) > 1 and digits.isdigit() and digits[0] == "0" else 10
+
+
+def _integer_dtype(value: int, is_unsigned: bool, is_long: bool, is_decimal: bool) -> DType:
+    """The first type the value fits, of those its suffix and base allow."""
+    if is_unsigned:
+        return UINT64 if is_long or value >= 2**32 else UINT32
+    if not is_long and value < 2**31:
+        return INT32
+    if not is_long and not is_decimal and value < 2**32:
+        return UINT32
+    return INT64 if value < 2**63 else UINT64
+
+
+def _float_literal(text: str) -> Const | None:
+    lowered = text.replace("'", "").lower()
+    is_hexadecimal = lowered.startswith("0x")
+    is_single = lowered.endswith("f") and (not is_hexadecimal or "p" in lowered)
+    digits = lowered.rstrip("fl") if not is_hexadecimal or "p" in lowered else lowered
+    try:
+        value = float.fromhex(digits) if is_hexadecimal else float(digits)
+    except (ValueError, OverflowError):
+        return None
+    return Const(value, FLOAT32 if is_single else FLOAT64)

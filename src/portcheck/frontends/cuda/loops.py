@@ -1,0 +1,143 @@
+"""Loops: counted ones over a range or a sequence, all others as `While`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portcheck.core.dtype import BOOL
+from portcheck.frontends.cuda.choices import condition
+from portcheck.frontends.cuda.counted import Counted, read_counted
+from portcheck.frontends.cuda.declarations import declaration
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.values import Place
+from portcheck.ir import TRUE, Branch, Const, Loop, Op, While
+
+_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    initial: Node | None
+    test: Node | None
+    update: Node | None
+    body: Node
+
+
+def for_loop(state: State, node: Node) -> None:
+    """`for (initial; test; update) body`."""
+    body = node.field("body")
+    if body is None:
+        state.keep(node, "for")
+        return
+    header = _Header(node.field("initializer"), node.field("condition"), node.field("update"), body)
+    with state.scope():
+        counted = read_counted(state, node, header.initial, header.test, header.update)
+        if counted is not None:
+            _counted(state, node, counted, body)
+            return
+        _initialise(state, header.initial, node)
+        _general(state, node, header)
+
+
+def _counted(state: State, node: Node, counted: Counted, body: Node) -> None:
+    with state.builder.region() as emitted, state.scope():
+        for name, value in counted.bindings(state):
+            state.bind(name, value)
+        state.execute(body)
+    state.builder.emit(
+        Loop, variable=counted.variable, values=counted.values, body=tuple(emitted), via="for", span=node.span
+    )
+
+
+def _initialise(state: State, initial: Node | None, node: Node) -> None:
+    if initial is None:
+        return
+    if initial.type == "declaration":
+        declaration(state, initial, node)
+    else:
+        state.evaluate(initial)
+
+
+def _general(state: State, node: Node, header: _Header) -> None:
+    """A loop whose trip count is not an expression: the update runs at the end of every iteration."""
+    continues = header.update is not None and _has_continue(header.body)
+    first = state.register("first", BOOL) if continues else None
+    if first is not None:
+        state.store(first, TRUE, via="")
+    with state.builder.region() as test, state.scope():
+        if first is not None and header.update is not None:
+            _skip_first(state, first, header.update)
+        holds = condition(state, header.test).expr if header.test is not None else TRUE
+    with state.builder.region() as body:
+        state.execute(header.body)
+        if header.update is not None and not continues:
+            state.evaluate(header.update)
+    state.builder.emit(While, test=tuple(test), condition=holds, body=tuple(body), via="for", span=node.span)
+
+
+def _skip_first(state: State, place: Place, update: Node) -> None:
+    """Runs the update before every test but the first, so that `continue` does not skip it."""
+    is_first = state.load(place, BOOL)
+    with state.builder.region() as then:
+        state.store(place, Const(False, BOOL), via="")
+    with state.builder.region() as otherwise:
+        state.evaluate(update)
+    state.builder.emit(Branch, condition=is_first.expr, then=tuple(then), otherwise=tuple(otherwise))
+
+
+def while_loop(state: State, node: Node) -> None:
+    """`while (test) body`."""
+    clause, body = node.field("condition"), node.field("body")
+    value = clause.field("value") if clause is not None else None
+    if value is None or body is None or value.type == "declaration":
+        state.keep(node, "while")
+        return
+    with state.builder.region() as test:
+        holds = condition(state, value).expr
+    emitted = _body(state, body)
+    state.builder.emit(While, test=tuple(test), condition=holds, body=emitted, via="while", span=node.span)
+
+
+def do_loop(state: State, node: Node) -> None:
+    """`do body while (test);`: runs once where the test is false from the start."""
+    clause, body = node.field("condition"), node.field("body")
+    if clause is None or body is None:
+        state.keep(node, "do")
+        return
+    emitted = _body(state, body)
+    with state.builder.region() as test:
+        holds = condition(state, clause).expr
+    if isinstance(holds, Const) and not holds.value and not _has_leave(body):
+        state.builder.adopt(emitted)
+        return
+    state.builder.emit(
+        While, test=tuple(test), condition=holds, body=emitted, body_first=True, via="do", span=node.span
+    )
+
+
+def _body(state: State, body: Node) -> tuple[Op, ...]:
+    with state.builder.region() as emitted:
+        state.execute(body)
+    return tuple(emitted)
+
+
+def _has_continue(body: Node) -> bool:
+    return _leaves(body, frozenset({"continue_statement"}))
+
+
+def _has_leave(body: Node) -> bool:
+    return _leaves(body, frozenset({"continue_statement", "break_statement"}))
+
+
+def _leaves(body: Node, kinds: frozenset[str]) -> bool:
+    """Whether a statement of `kinds` in `body` concerns the loop around it."""
+    stack = [body]
+    while stack:
+        current = stack.pop()
+        if current.type in kinds:
+            return True
+        if current.type not in _LOOPS and current.type != "lambda_expression":
+            stack.extend(current.children)
+    return False
+

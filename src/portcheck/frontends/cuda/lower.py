@@ -1,0 +1,331 @@
+"""From definitions to a program: template instances, parameters, axes, bodies, launches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from portcheck.core.dtype import INT32
+from portcheck.core.errors import InputError, did_you_mean
+from portcheck.core.source import Span
+from portcheck.frontends.cuda.calls import resolve_call
+from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.definitions import Definitions, Function
+from portcheck.frontends.cuda.expressions import evaluate
+from portcheck.frontends.cuda.helpers import mutations_of
+from portcheck.frontends.cuda.launch import LaunchSite, launch_sites, read_launch
+from portcheck.frontends.cuda.macros import Macro
+from portcheck.frontends.cuda.parse import parse_expression
+from portcheck.frontends.cuda.places import cell_for
+from portcheck.frontends.cuda.state import Binding, CudaOptions, Scope, State
+from portcheck.frontends.cuda.statements import execute, execute_all
+from portcheck.frontends.cuda.syntax import Node, Unit
+from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters
+from portcheck.frontends.cuda.types import Declared, declare, named_type, scalar_type, type_of
+from portcheck.frontends.cuda.values import Aggregate, Buffer, CType, Pointer, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.vectors import element_type
+from portcheck.ir import (
+    ZERO,
+    Axis,
+    AxisKind,
+    Const,
+    Kernel,
+    Launch,
+    Parameter,
+    Program,
+    Side,
+    Space,
+    Symbol,
+    ValueType,
+    symbols_in,
+)  # fmt: skip
+from portcheck.knowledge import Semantics, load
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A file that was read with all it includes."""
+
+    path: str
+    unit: Unit
+    definitions: Definitions
+    macros: Mapping[str, Macro]
+    notes: tuple[str, ...]
+
+
+def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
+    """The program that launches the kernels `names` in this order; raises InputError for a name that is none."""
+    state = _fresh_state(text, options)
+    known = {function.name: function for function in reversed(text.definitions.kernels)}
+    kernels: list[Kernel] = []
+    launches: list[Launch] = []
+    for name in names:
+        function = known.get(name)
+        if function is None:
+            raise InputError(f"{text.path} has no kernel {name}", hint=did_you_mean(name, known), path=text.path)
+        if any(kernel.name == name for kernel in kernels):
+            continue
+        kernel, launch = _kernel(state, text, function)
+        kernels.append(kernel)
+        launches.append(launch)
+    if len(launches) == 1:
+        launches = [replace(launches[0], arguments=())]
+    return Program(
+        side=Side.CUDA, path=text.path, kernels=tuple(kernels), launches=tuple(launches),
+        notes=(*text.notes, *state.notes),
+    )  # fmt: skip
+
+
+def _fresh_state(text: Text, options: CudaOptions) -> State:
+    state = State(text.definitions, text.macros, load(), options)
+    state.evaluate = partial(evaluate, state)
+    state.execute = partial(execute, state)
+    state.execute_all = partial(execute_all, state)
+    state.resolve_call = partial(resolve_call, state)
+    return state
+
+
+def _kernel(state: State, text: Text, function: Function) -> tuple[Kernel, Launch]:
+    _reset(state)
+    body = function.body
+    sites = [site for site in launch_sites(state, text.unit) if site.name == function.name]
+    _bind_templates(state, function, sites)
+    parameters = _parameters(state, function)
+    members: list[tuple[Parameter, ...]] = [(parameter,) for parameter, _ in parameters]
+    with state.builder.region() as emitted:
+        if body is not None:
+            state.mutations = mutations_of(state, body)
+            members = [_bind_parameter(state, parameter, declared, body) for parameter, declared in parameters]
+            with state.scope():
+                _run(state, body)
+    listed = [part for parts in members for part in parts]
+    listed.extend(state.template_parameters)
+    listed.extend(_file_variable(state, name) for name in state.file_variables)
+    kernel = Kernel(
+        name=function.name, parameters=tuple(listed), axes=_axes(state), span=function.node.span,
+        body=(*state.hoisted, *emitted),
+    )  # fmt: skip
+    launch = _launch(state, function, [declared.name for _, declared in parameters], sites)
+    return kernel, launch
+
+
+def _run(state: State, body: Node) -> None:
+    try:
+        execute_all(state, body.named)
+    except RecursionError:
+        state.keep(body, "text nested too deeply")
+
+
+def _reset(state: State) -> None:
+    state.scopes, state.buffers, state.hoisted, state.names = [Scope(state.builder.depth + 1)], {}, [], set()
+    state.template_parameters = []
+    state.shared_once, state.axes, state.file_variables = {}, {}, {}
+    state.mask, state.depth, state.steps, state.instances, state.frames = None, 0, 0, [], []
+    state.small_symbols = set()
+
+
+def _bind_templates(state: State, function: Function, sites: list[LaunchSite]) -> None:
+    """Template parameters of a kernel: stated, as launched, by default; else a symbol, or float for a type."""
+    defined = dict(state.options.defines)
+    for position, (name, node, is_type) in enumerate(template_parameters(function.template)):
+        if not name:
+            continue
+        binding = _stated(state, defined.get(name), is_type)
+        if binding is None:
+            binding = _as_launched(state, function, (name, position, is_type), sites)
+        if binding is None:
+            binding = default_argument(state, node, is_type)
+        if binding is None and is_type:
+            binding = fallback_type(state, name)
+        dtype = None if is_type else (type_of(state, node.field("type")).dtype or INT32)
+        if binding is None and dtype is not None:
+            state.names.add(name)
+            binding = Scalar(Symbol(name, dtype), dtype)
+            if not dtype.is_integer:
+                state.template_parameters.append(_typed(state, name, scalar_type(dtype), node.span))
+        elif isinstance(binding, Scalar) and dtype is not None:
+            binding = convert(state, binding, dtype)
+            state.note(f"{function.name}: template parameter {name} = {_shown(binding)}")
+        elif isinstance(binding, CType):
+            state.note(f"{function.name}: template parameter {name} = {binding.name}")
+        if binding is not None:
+            state.bind(name, binding)
+
+
+def _shown(value: Scalar) -> str:
+    return str(value.expr.value) if isinstance(value.expr, Const) else "an expression"
+
+
+def _stated(state: State, text: str | None, is_type: bool) -> Binding | None:
+    if text is None:
+        return None
+    if is_type:
+        type_ = named_type(state, text)
+        return type_ if type_.kind is not TypeKind.UNKNOWN else None
+    expression = parse_expression(text, state.definitions.kernels[0].node.span)
+    return _constant(state, expression) if expression is not None else None
+
+
+def _as_launched(
+    state: State, function: Function, parameter: tuple[str, int, bool], sites: list[LaunchSite]
+) -> Binding | None:
+    """The argument all launches of the file agree on."""
+    name, position, is_type = parameter
+    found: dict[str, Binding] = {}
+    is_unclear = False
+    for site in sites:
+        if position >= len(site.templates):
+            continue
+        argument = site.templates[position]
+        binding: Binding | None = type_of(state, argument) if is_type else _constant(state, argument)
+        if binding is None or (isinstance(binding, CType) and binding.kind is TypeKind.UNKNOWN):
+            is_unclear = True
+        else:
+            key = binding.name if isinstance(binding, CType) else str(getattr(binding, "expr", ""))
+            found.setdefault(key, binding)
+    if len(found) == 1 and not is_unclear:
+        return next(iter(found.values()))
+    if len(found) > 1:
+        state.note(f"{function.name}: launches differ in template parameter {name}; none is chosen")
+    return None
+
+
+def _constant(state: State, node: Node) -> Scalar | None:
+    """A constant template argument."""
+    inner = node.field("type") if node.type == "type_descriptor" else None
+    expression = inner if inner is not None else node
+    with state.builder.region() as emitted:
+        value = state.evaluate(expression)
+    if emitted or not isinstance(value, Scalar):
+        return None
+    return value if isinstance(value.expr, Const) or _is_constant(value) else None
+
+
+def _is_constant(value: Scalar) -> bool:
+    return not value.is_data and not symbols_in(value.expr)
+
+
+def _parameters(state: State, function: Function) -> list[tuple[Parameter, Declared]]:
+    """The kernel's parameters as the IR has them."""
+    found: list[tuple[Parameter, Declared]] = []
+    for position, node in enumerate(function.parameters):
+        base = type_of(state, node.field("type"), node.has("const"))
+        declared = declare(state, base, node.field("declarator"))
+        if declared.extents:
+            pointer = CType(kind=TypeKind.POINTER, target=declared.type)
+            declared = Declared(declared.name, pointer)
+        if not declared.name:
+            declared = Declared(f"parameter{position}", declared.type)
+        state.names.add(declared.name)
+        found.append((_typed(state, declared.name, declared.type, node.span), declared))
+    return found
+
+
+def _typed(state: State, name: str, type_: CType, span: Span) -> Parameter:
+    """A parameter of a type: a buffer for a pointer, else a number."""
+    if type_.kind is TypeKind.POINTER and type_.target is not None:
+        target = type_.target
+        lanes = element_type(state, target)
+        dtype = lanes[0] if lanes is not None else None
+        if dtype is None:
+            state.note(f"parameter {name} points to {target.name or 'an unknown type'}, whose layout is not known")
+        value_type = ValueType(dtype or INT32, space=Space.GLOBAL)
+        return Parameter(name=name, type=value_type, is_buffer=True, span=span, constant=target.constant)
+    return Parameter(name=name, type=ValueType(type_.dtype or INT32), is_buffer=False, span=span)
+
+
+def _bind_parameter(
+    state: State, parameter: Parameter, declared: Declared, body: Node
+) -> tuple[Parameter, ...]:
+    """Binds a parameter; gives the parameters it is to the IR, which takes a record's members one by one."""
+    name, type_ = declared.name, declared.type
+    changes = state.mutations
+    is_changed = changes is not None and changes.is_changed(name, body.start, body.end)
+    is_straight = changes is not None and changes.is_straight(name, body.start, body)
+    if parameter.is_buffer and type_.target is not None:
+        state.buffers[name] = Buffer(name, parameter.type.dtype, (), parameter.constant)
+        pointer = Pointer(name, (ZERO,), type_.target)
+        value: Value = pointer
+        if is_changed and not is_straight:
+            value = cell_for(state, name, pointer)
+        state.bind(name, value)
+        return (parameter,)
+    if type_.kind in (TypeKind.RECORD, TypeKind.VECTOR) and type_.fields:
+        aggregate, listed = _members(state, declared, parameter)
+        state.bind(name, aggregate)
+        return listed
+    number = Scalar(Symbol(name, parameter.type.dtype), parameter.type.dtype)
+    if is_changed and not (is_straight and parameter.type.dtype.is_integer):
+        place = state.register(name, number.dtype)
+        state.store(place, materialised(state, number))
+        state.bind(name, place)
+        return (parameter,)
+    state.bind(name, number)
+    return (parameter,)
+
+
+def _members(state: State, declared: Declared, whole: Parameter) -> tuple[Value, tuple[Parameter, ...]]:
+    """A parameter of several members: each is a parameter of its own."""
+    members: list[tuple[str, Value]] = []
+    listed: list[Parameter] = []
+    for field, field_type in declared.type.fields:
+        full = f"{declared.name}.{field}"
+        if field_type.kind not in (TypeKind.POINTER, TypeKind.SCALAR):
+            continue
+        parameter = replace(_typed(state, full, field_type, whole.span), name=full)
+        listed.append(parameter)
+        if field_type.kind is TypeKind.POINTER and field_type.target is not None:
+            state.buffers[full] = Buffer(full, parameter.type.dtype, (), parameter.constant)
+            members.append((field, Pointer(full, (ZERO,), field_type.target)))
+        else:
+            members.append((field, Scalar(Symbol(full, parameter.type.dtype), parameter.type.dtype)))
+    return Aggregate(declared.type, tuple(members)), tuple(listed)
+
+
+def _file_variable(state: State, name: str) -> Parameter:
+    buffer = state.buffers[name]
+    space, span = state.file_variables[name]
+    shape = buffer.shape or (Const(1, INT32),)
+    value_type = ValueType(buffer.dtype, shape, space)
+    return Parameter(name=name, type=value_type, is_buffer=True, span=span, constant=buffer.constant)
+
+
+def _axes(state: State) -> tuple[Axis, ...]:
+    """The axes the kernel uses, grid first, each with the symbol of its extent."""
+    names = {
+        found.semantics: found.name
+        for found in state.knowledge.constructs.values()
+        if found.kind == "variable"
+    }
+    found: list[Axis] = []
+    for semantics, extent, kind in (
+        (Semantics.INDEX_BLOCK, Semantics.INDEX_GRID_SIZE, AxisKind.GRID),
+        (Semantics.INDEX_THREAD, Semantics.INDEX_BLOCK_SIZE, AxisKind.BLOCK),
+    ):
+        for member in "xyz":
+            name = f"{names.get(semantics, '')}.{member}"
+            if name in state.axes:
+                size = state.builtin(f"{names.get(extent, '')}.{member}", extent)
+                found.append(Axis(name, kind, size.expr))
+    return tuple(found)
+
+
+def _launch(state: State, function: Function, parameters: list[str], sites: list[LaunchSite]) -> Launch:
+    """The launch the file's launches agree on; where they differ, nothing is chosen."""
+    if not sites:
+        return Launch(kernel=function.name)
+    launches = [read_launch(state, function, parameters, site) for site in sites]
+    first = launches[0]
+    differing = [
+        field
+        for field in ("grid", "block", "shared_bytes")
+        if any(getattr(other, field) != getattr(first, field) for other in launches[1:])
+    ]
+    for field in differing:
+        state.note(f"{function.name}: its {len(launches)} launches differ in {field}; none is chosen")
+    return replace(
+        first, grid=() if "grid" in differing else first.grid, block=() if "block" in differing else first.block,
+        shared_bytes=None if "shared_bytes" in differing else first.shared_bytes,
+    )  # fmt: skip
+

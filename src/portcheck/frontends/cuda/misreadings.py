@@ -1,0 +1,59 @@
+"""What the grammar reads as something else: `T<a> x = v;` in a body may come as the comparison `T < a > x = v`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portcheck.frontends.cuda.callsite import qualified_name
+from portcheck.frontends.cuda.declarations import declare_variable
+from portcheck.frontends.cuda.places import read
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node, bare
+from portcheck.frontends.cuda.types import DEDUCED, Declared
+from portcheck.frontends.cuda.values import CType, TypeKind
+from portcheck.knowledge import ConstructKind
+
+
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """A declaration in disguise: the type's name, the variable, its initial value."""
+
+    node: Node
+    type_name: str
+    variable: str
+    value: Node | None
+
+
+def misread_declaration(state: State, node: Node) -> Misread | None:
+    """The declaration that the expression `node` really is; None where it is the expression it looks like."""
+    node = bare(node)
+    left, name = node.field("left"), node.field("right")
+    value: Node | None = None
+    if name is not None and name.type == "assignment_expression":
+        value = name.field("right")
+        name = name.field("left")
+    if node.type != "binary_expression" or not node.has(">") or left is None or name is None:
+        return None
+    if name.type != "identifier" or left.type != "binary_expression" or not left.has("<"):
+        return None
+    type_node = left.field("left")
+    type_name = qualified_name(state, type_node)[0] if type_node is not None else ""
+    return Misread(node, type_name, name.text, value) if _is_type(state, type_name) else None
+
+
+def _is_type(state: State, name: str) -> bool:
+    if not name:
+        return False
+    construct = state.construct(name)
+    is_known = construct is not None and construct.kind is ConstructKind.TYPE
+    return is_known or name.rpartition("::")[2] in state.definitions.types
+
+
+def declare_misread(state: State, found: Misread, scope: Node | None) -> None:
+    """Declares the variable."""
+    if found.value is None:
+        type_ = CType(kind=TypeKind.UNKNOWN, name=found.type_name)
+        state.bind(found.variable, state.opaque(found.node, f"variable of type {type_.name}"))
+        return
+    value = read(state, state.evaluate(found.value), found.value)
+    declare_variable(state, found.node, Declared(found.variable, DEDUCED), value, scope)

@@ -1,0 +1,85 @@
+"""A CUDA file that was read: its kernels, what did not parse, and the door to lowering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from portcheck.core.source import SourceFile
+from portcheck.frontends.cuda.definitions import Definitions, Function, declared_name
+from portcheck.frontends.cuda.include import Includes
+from portcheck.frontends.cuda.lower import Text, lower
+from portcheck.frontends.cuda.macros import Macro
+from portcheck.frontends.cuda.parse import parse
+from portcheck.frontends.cuda.preprocess import Preprocessor
+from portcheck.frontends.cuda.state import CudaOptions
+from portcheck.frontends.reading import KernelSignature, Problem
+from portcheck.ir import Program
+
+_MOST_PROBLEMS = 100
+
+
+class CudaModule:
+    """A CUDA file with the headers it includes."""
+
+    def __init__(self, text: Text, options: CudaOptions) -> None:
+        self._text = text
+        self._options = options
+
+    @property
+    def kernels(self) -> tuple[KernelSignature, ...]:
+        """The kernels defined in the file, in order; one name stands once."""
+        found: dict[str, KernelSignature] = {}
+        for function in self._text.definitions.kernels:
+            found.setdefault(function.name, _signature(function))
+        return tuple(found.values())
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What did not parse inside the kernels."""
+        found: list[Problem] = []
+        for function in self._text.definitions.kernels:
+            if function.node.is_broken and len(found) < _MOST_PROBLEMS:
+                found.extend(_problems(function))
+        return tuple(found[:_MOST_PROBLEMS])
+
+    def lower(self, names: Sequence[str]) -> Program:
+        """The program that launches the kernels `names`, in that order; InputError for an unknown name."""
+        return lower(self._text, self._options, names)
+
+
+def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
+    """Reads a CUDA file and the headers in reach; never raises on what they say."""
+    definitions = Definitions()
+    macros = {name: Macro(name, None, value) for name, value in options.defines}
+    macros.setdefault(_ARCHITECTURE, Macro(_ARCHITECTURE, None, _ASSUMED_ARCHITECTURE))
+    preprocessor = Preprocessor(macros)
+    includes = Includes(definitions, options.include_roots)
+    includes.within(source.path)
+    unit = parse(source, preprocessor.process(source.text, includes.read))
+    definitions.collect(unit, own=True)
+    notes = [f"header {name} was not found" for name in includes.missing]
+    return CudaModule(Text(source.path, unit, definitions, preprocessor.macros, tuple(notes)), options)
+
+
+_ARCHITECTURE = "__CUDA_ARCH__"
+_ASSUMED_ARCHITECTURE = "800"
+
+
+def _signature(function: Function) -> KernelSignature:
+    names = tuple(declared_name(parameter.field("declarator")) for parameter in function.parameters)
+    body = function.body
+    span = function.node.span
+    if body is not None and function.node.unit.fixed is None:
+        unit = function.node.unit
+        span = unit.source.span(unit.character(function.node.start), unit.character(function.declarator.end))
+    return KernelSignature(function.name, names, span)
+
+
+def _problems(function: Function) -> list[Problem]:
+    found: list[Problem] = []
+    for node in function.node.below():
+        if node.is_missing:
+            found.append(Problem(node.span, f"{node.type} is missing"))
+        elif node.type == "ERROR":
+            found.append(Problem(node.span, "does not parse"))
+    return found

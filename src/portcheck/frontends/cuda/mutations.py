@@ -1,0 +1,108 @@
+"""Which names a body changes, where, and whether in a straight line with their declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from portcheck.frontends.cuda.definitions import declared_name
+from portcheck.frontends.cuda.syntax import Node, bare
+
+_CONDITIONAL = frozenset({"conditional_expression", "lambda_expression"})
+_SHORT_CIRCUIT = frozenset({"&&", "||", "and", "or"})
+_STATEMENTS = frozenset({"expression_statement", "declaration"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """One change of a name: where it stands and the block it stands in directly, if it always runs there."""
+
+    start: int
+    block: tuple[int, int, int] | None
+
+
+class Mutations:
+    """All changes within one body, by name."""
+
+    def __init__(self, body: Node, takes_reference: Callable[[Node, int], bool]) -> None:
+        self._by_name: dict[str, list[Mutation]] = {}
+        for node in body.below():
+            for target, moves in _targets(node, takes_reference):
+                found = self._by_name.setdefault(target, [])
+                found.append(Mutation(node.start, _block_of(node) if moves else None))
+
+    def within(self, name: str, start: int, end: int) -> list[Mutation]:
+        """The changes of `name` between two byte offsets."""
+        return [found for found in self._by_name.get(name, ()) if start <= found.start < end]
+
+    def is_changed(self, name: str, start: int, end: int) -> bool:
+        """Whether `name` is changed between two byte offsets."""
+        return bool(self.within(name, start, end))
+
+    def is_straight(self, name: str, start: int, scope: Node) -> bool:
+        """Whether every change of `name` after `start` in the block `scope` always runs when the block does."""
+        return all(found.block == scope.key for found in self.within(name, start, scope.end))
+
+
+def _targets(node: Node, takes_reference: Callable[[Node, int], bool]) -> list[tuple[str, bool]]:
+    """The names `node` itself changes, and whether it says what they become."""
+    match node.type:
+        case "assignment_expression":
+            return _named(node.field("left"), True)
+        case "update_expression":
+            return _named(node.field("argument"), True)
+        case "pointer_expression" if node.has("&"):
+            return _named(node.field("argument"), False)
+        case "call_expression":
+            arguments = node.field("arguments")
+            listed = arguments.named if arguments is not None else []
+            return [
+                pair
+                for position, argument in enumerate(listed)
+                if takes_reference(node, position)
+                for pair in _named(argument, False)
+            ]
+        case "init_declarator":
+            value = node.field("value")
+            declarator = node.field("declarator")
+            if value is not None and declarator is not None and declarator.type == "reference_declarator":
+                return _named(value, False)
+        case _:
+            pass
+    return []
+
+
+def _named(node: Node | None, moves: bool) -> list[tuple[str, bool]]:
+    if node is None:
+        return []
+    node = bare(node)
+    while node.type == "field_expression":
+        argument = node.field("argument")
+        if argument is None:
+            return []
+        node = bare(argument)
+    return [(node.text, moves)] if node.type == "identifier" else []
+
+
+def _block_of(node: Node) -> tuple[int, int, int] | None:
+    """The block whose every run runs `node`; None where that depends."""
+    current = node.parent
+    while current is not None and current.type not in _STATEMENTS:
+        if current.type in _CONDITIONAL or current.type.endswith("_statement"):
+            return None
+        operator = current.field("operator") if current.type == "binary_expression" else None
+        if operator is not None and operator.text in _SHORT_CIRCUIT:
+            return None
+        current = current.parent
+    block = current.parent if current is not None else None
+    return block.key if block is not None and block.type == "compound_statement" else None
+
+
+def mentions(node: Node, names: frozenset[str]) -> bool:
+    """Whether an identifier of `names` stands in `node`."""
+    return any(found.type == "identifier" and found.text in names for found in node.below())
+
+
+def declared_in(node: Node) -> list[str]:
+    """The names a declaration declares."""
+    return [declared_name(declarator) for declarator in node.fields("declarator")]

@@ -1,0 +1,151 @@
+"""What an identifier stands for: a local, a macro, a constant of the file, a variable or constant of CUDA."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import FLOAT32, INT32, dtype_named
+from portcheck.frontends.cuda.arithmetic import binary, one_of
+from portcheck.frontends.cuda.conversions import convert
+from portcheck.frontends.cuda.macros import Macro
+from portcheck.frontends.cuda.parse import parse_expression
+from portcheck.frontends.cuda.places import scalar
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.types import declare, type_of
+from portcheck.frontends.cuda.values import Buffer, Builtin, CType, FunctionName, Place, Scalar, TypeKind, Value
+from portcheck.ir import ZERO, Const, Space
+from portcheck.knowledge import Construct, Semantics
+
+_DEVICE_SPACES = {"__constant__": Space.CONSTANT, "__device__": Space.GLOBAL, "__managed__": Space.GLOBAL}
+_INDEX_VARIABLES = frozenset(
+    {Semantics.INDEX_THREAD, Semantics.INDEX_BLOCK, Semantics.INDEX_BLOCK_SIZE, Semantics.INDEX_GRID_SIZE}
+)
+_MOST_MACROS = 40
+
+
+def identifier(state: State, node: Node, name: str = "") -> Value:
+    """What the name `node` stands for."""
+    name = name or node.text
+    bound = state.lookup(name)
+    if bound is not None and not isinstance(bound, CType):
+        return bound
+    macro = state.macros.get(name)
+    if macro is not None and macro.parameters is None:
+        return object_macro(state, node, macro)
+    found = constant(state, name) or variable(state, name)
+    if found is not None:
+        return found
+    construct = state.construct(name)
+    if construct is not None:
+        known = _known(state, construct)
+        if known is not None:
+            return known
+    if name in state.definitions.functions:
+        return FunctionName(name)
+    return state.opaque(node, f"unknown name {name}", INT32)
+
+
+def object_macro(state: State, node: Node, macro: Macro) -> Value:
+    """The value of a macro without arguments."""
+    expression = parse_expression(macro.body, node.span)
+    is_recursive = ("macro", macro.name) in state.instances or len(state.instances) > _MOST_MACROS
+    if expression is None or is_recursive:
+        return state.opaque(node, f"macro {macro.name}", INT32)
+    state.instances.append(("macro", macro.name))
+    try:
+        return state.evaluate(expression)
+    finally:
+        state.instances.pop()
+
+
+def constant(state: State, name: str) -> Value | None:
+    """The value of a constant or enumerator of the file."""
+    found = state.definitions.enumerators.get(name)
+    if found is not None:
+        return _enumerator(state, name, *found)
+    declared = state.definitions.variables.get(name)
+    if declared is None:
+        return None
+    declaration, declarator = declared
+    value = declarator.field("value") if declarator.type == "init_declarator" else None
+    is_constant = declaration.has("const") or declaration.has("constexpr") or not state.is_device
+    if value is None or not is_constant or ("constant", name) in state.instances:
+        return None
+    read = declare(state, type_of(state, declaration.field("type")), declarator)
+    if read.extents or read.type.kind not in (TypeKind.SCALAR, TypeKind.DEDUCED):
+        return None
+    state.instances.append(("constant", name))
+    try:
+        initial = scalar(state, state.evaluate(_only(value)), value)
+    finally:
+        state.instances.pop()
+    return convert(state, initial, read.type.dtype) if read.type.dtype is not None else initial
+
+
+def _enumerator(state: State, name: str, enumerator: Node, listed: Node) -> Value | None:
+    value: Scalar = Scalar(ZERO, INT32)
+    if ("constant", name) in state.instances:
+        return None
+    state.instances.append(("constant", name))
+    try:
+        for position, found in enumerate(node for node in listed.named if node.type == "enumerator"):
+            given = found.field("value")
+            if given is not None:
+                value = scalar(state, state.evaluate(given), given)
+            elif position:
+                value = binary(state, "+", value, one_of(INT32)) or value
+            if isinstance(value.expr, Const):
+                value = Scalar(value.expr, value.dtype)
+            if found.key == enumerator.key:
+                return value
+    finally:
+        state.instances.pop()
+    return None
+
+
+def variable(state: State, name: str) -> Value | None:
+    """A `__constant__` or `__device__` variable of the file: a buffer that the kernel is handed."""
+    declared = state.definitions.variables.get(name)
+    if declared is None or not state.is_device:
+        return None
+    declaration, declarator = declared
+    space = next((space for word, space in _DEVICE_SPACES.items() if declaration.has(word)), None)
+    read = declare(state, type_of(state, declaration.field("type")), declarator)
+    if space is None or read.type.kind is not TypeKind.SCALAR or read.type.dtype is None:
+        return None
+    extents = [scalar(state, state.evaluate(extent), extent).expr for extent in read.extents if extent is not None]
+    if len(extents) != len(read.extents):
+        return None
+    if name not in state.buffers:
+        state.names.add(name)
+        state.buffers[name] = Buffer(name, read.type.dtype, tuple(extents), space is Space.CONSTANT)
+        state.file_variables[name] = (space, declarator.span)
+    return Place(name, (), read.type, len(extents)) if extents else Place(name, (ZERO,), read.type)
+
+
+def _known(state: State, construct: Construct) -> Value | None:
+    if construct.semantics in _INDEX_VARIABLES:
+        return Builtin(construct.name)
+    if construct.value is not None:
+        facts = state.knowledge.dtype(construct.dtype)
+        if facts is not None:
+            dtype = dtype_named(facts.name)
+            value = float(construct.value) if dtype.is_float else int(construct.value)
+            return Scalar(Const(value, dtype), dtype)
+        whole = isinstance(construct.value, int)
+        return Scalar(Const(construct.value, INT32 if whole else FLOAT32), INT32 if whole else FLOAT32)
+    return None
+
+
+def component(state: State, builtin: Builtin, member: str) -> Scalar | None:
+    """A component of a built-in variable: the symbol that stands for it."""
+    construct = state.construct(builtin.name)
+    if construct is None or member not in ("x", "y", "z"):
+        return None
+    return state.builtin(f"{builtin.name}.{member}", construct.semantics)
+
+
+def _only(value: Node) -> Node:
+    """The one expression of `{e}` or `(e)`, else `value` itself."""
+    is_list = value.type in ("initializer_list", "argument_list")
+    return value.named[0] if is_list and len(value.named) == 1 else value
+

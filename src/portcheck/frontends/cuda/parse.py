@@ -1,0 +1,47 @@
+"""The parser: text in, units out. The only file that loads tree-sitter, and only when it is first asked to parse."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from portcheck.core.source import SourceFile, Span
+from portcheck.frontends.cuda.syntax import Node, Unit
+
+if TYPE_CHECKING:
+    from tree_sitter import Parser
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter
+    import tree_sitter_cuda
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
+
+
+def parse(source: SourceFile, text: str, fixed: Span | None = None) -> Unit:
+    """`text`, which stands in `source` (or is an expansion that stands at `fixed`), parsed."""
+    encoded = text.encode("utf-8", "replace")
+    return Unit(source, encoded, _parser().parse(encoded), fixed)
+
+
+def parse_expression(text: str, fixed: Span) -> Node | None:
+    """The expression that `text` is; None where it is none."""
+    unit = parse(SourceFile(fixed.path, text), f"void f() {{ (\n{text}\n); }}", fixed)
+    if unit.root.is_broken:
+        return None
+    function = unit.root.named[0] if unit.root.named else None
+    body = function.field("body") if function is not None else None
+    if body is None or len(body.named) != 1 or body.named[0].type != "expression_statement":
+        return None
+    inner = body.named[0].named
+    return inner[0] if len(inner) == 1 else None
+
+
+def parse_statements(text: str, fixed: Span) -> Node | None:
+    """The statements that `text` is, as a block; None where it does not parse."""
+    unit = parse(SourceFile(fixed.path, text), f"void f() {{\n{text}\n;}}", fixed)
+    if unit.root.is_broken or len(unit.root.named) != 1:
+        return None
+    return unit.root.named[0].field("body")

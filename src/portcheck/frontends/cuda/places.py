@@ -1,0 +1,243 @@
+"""Addresses: indexing, pointer arithmetic, reading and writing what a value names."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import INT32, INT64, UINT64, DType
+from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.types import scalar_type
+from portcheck.frontends.cuda.values import (
+    Aggregate,
+    CType,
+    Null,
+    Place,
+    Pointer,
+    PointerCell,
+    Scalar,
+    TypeKind,
+    Value,
+)  # fmt: skip
+from portcheck.frontends.cuda.vectors import lanes_of, loaded
+from portcheck.ir import ZERO, Apply, Const, Expr, Operator, Symbol, apply
+
+
+def pointer_of(state: State, value: Value) -> Pointer | None:
+    """`value` as an address: a pointer, a pointer variable's current value, an array's first element."""
+    match value:
+        case Pointer():
+            return value
+        case PointerCell(buffer=buffer, offset=offset, type=type_):
+            cell = Place(offset, (), scalar_type(INT64))
+            return Pointer(buffer, (state.load(cell, INT64).expr,), type_)
+        case Place(remaining=remaining) if remaining > 0:
+            first = whole(state, Place(value.buffer, value.index + (ZERO,) * remaining, value.type))
+            return Pointer(first.buffer, first.index, first.type)
+        case _:
+            pass
+    return None
+
+
+def advance(state: State, pointer: Pointer, step: Scalar, backwards: bool = False) -> Pointer:
+    """`pointer + step` (or `- step`)."""
+    step = scaled(step, stride_of(state, pointer))
+    *outer, last = pointer.index or (ZERO,)
+    if outer and all(_is_zero(part) for part in pointer.index):
+        outer = []
+    if pointer.index == () and not _is_zero(step.expr):
+        outer, last = [], ZERO
+    return Pointer(pointer.buffer, (*outer, moved(last, step.expr, backwards)), pointer.type)
+
+
+def moved(base: Expr, step: Expr, backwards: bool = False) -> Expr:
+    """`base + step`, where a base of 0 is left out."""
+    if _is_zero(step):
+        return base
+    if backwards:
+        return apply(Operator.SUBTRACT, base, step, dtype=INT64)
+    return step if _is_zero(base) else apply(Operator.ADD, base, step, dtype=INT64)
+
+
+def element(state: State, base: Value, index: Scalar) -> Value | None:
+    """`base[index]`: an element, or a row of an array of several dimensions."""
+    if isinstance(base, Place) and base.remaining > 0:
+        return whole(state, Place(base.buffer, (*base.index, index.expr), base.type, base.remaining - 1))
+    pointer = pointer_of(state, base)
+    if pointer is None:
+        return None
+    return target(advance(state, pointer, index))
+
+
+def whole(state: State, place: Place) -> Place:
+    """An element of an array of vectors begins at the vector's first member."""
+    buffer = state.buffers.get(place.buffer)
+    if place.remaining or buffer is None or lanes_of(place.type) == 1 or len(place.index) + 1 != len(buffer.shape):
+        return place
+    return Place(place.buffer, (*place.index, ZERO), place.type)
+
+
+def member_place(place: Place, name: str) -> Place | None:
+    """A member of a vector in memory."""
+    names = [field for field, _ in place.type.fields]
+    if place.type.kind is not TypeKind.VECTOR or name not in names or place.remaining or not place.index:
+        return None
+    position = names.index(name)
+    index = (*place.index[:-1], moved(place.index[-1], Const(position, INT32)))
+    return Place(place.buffer, index, place.type.fields[position][1])
+
+
+def stride_of(state: State, pointer: Pointer) -> int:
+    """How many elements of the buffer the type pointed to takes."""
+    buffer = state.buffers.get(pointer.buffer)
+    wanted, held = width_of(state, pointer.type), buffer and state.knowledge.dtype(buffer.dtype.name)
+    if not held or not wanted or wanted % held.bits:
+        return lanes_of(pointer.type)
+    return wanted // held.bits
+
+
+def width_of(state: State, type_: CType) -> int:
+    """How many bits a value of `type_` takes; 0 where that is not known."""
+    first = type_.fields[0][1].dtype if type_.kind is TypeKind.VECTOR else type_.dtype
+    facts = state.knowledge.dtype(first.name) if first is not None else None
+    return 0 if facts is None else facts.bits * lanes_of(type_)
+
+
+def scaled(step: Scalar, lanes: int) -> Scalar:
+    """A distance in vectors as one in members."""
+    if lanes == 1 or _is_zero(step.expr):
+        return step
+    if isinstance(step.expr, Const):
+        return Scalar(Const(int(step.expr.value) * lanes, step.dtype), step.dtype)
+    return Scalar(apply(Operator.MULTIPLY, step.expr, Const(lanes, INT32), dtype=INT64), INT64, step.size + 2)
+
+
+def target(pointer: Pointer) -> Place:
+    """`*pointer`."""
+    return Place(pointer.buffer, pointer.index, pointer.type)
+
+
+def address(place: Place) -> Pointer:
+    """`&place`."""
+    return Pointer(place.buffer, place.index + (ZERO,) * place.remaining, place.type)
+
+
+def read(state: State, value: Value, node: Node, via: str = "") -> Value:
+    """The value an expression stands for when it is used: variables and elements are loaded."""
+    match value:
+        case Place(remaining=0):
+            return _read_place(state, value, node, via)
+        case Place() | PointerCell():
+            return pointer_of(state, value) or value
+        case Aggregate():
+            return loaded(state, value)
+        case _:
+            pass
+    return value
+
+
+def _read_place(state: State, place: Place, node: Node, via: str) -> Value:
+    if place.type.kind is TypeKind.VECTOR:
+        members = [(name, member_place(place, name)) for name, _ in place.type.fields]
+        first = members[0][1]
+        if first is not None and not unreadable(state, first):
+            loads = [(name, _read_place(state, part, node, via)) for name, part in members if part is not None]
+            return Aggregate(place.type, tuple(loads))
+    reason = unreadable(state, place)
+    if reason:
+        return state.opaque(node, reason, place.type.dtype or state.buffers[place.buffer].dtype, place.index)
+    via = via or ("[]" if place.index else "")
+    return state.load(place, place.type.dtype or state.buffers[place.buffer].dtype, via)
+
+
+def unreadable(state: State, place: Place) -> str:
+    """Why an element cannot be read or written as it stands; "" where it can."""
+    buffer = state.buffers.get(place.buffer)
+    if buffer is None:
+        return f"memory behind {place.buffer}"
+    if place.type.kind is not TypeKind.SCALAR or place.type.dtype is None:
+        return f"access as {place.type.name or 'an unknown type'}"
+    if place.type.dtype != buffer.dtype:
+        return f"{buffer.dtype} memory read as {place.type.name}"
+    return ""
+
+
+def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -> Scalar:
+    """The number an expression is; a pointer counts by its address, anything else is opaque."""
+    value = read(state, value, node)
+    match value:
+        case Scalar():
+            return value
+        case Pointer():
+            return Scalar(address_expression(value), UINT64)
+        case Null():
+            return Scalar(Const(0, UINT64), UINT64)
+        case Aggregate(members=((_, Scalar() as only),)):
+            return only
+        case _:
+            pass
+    return state.opaque(node, f"{node.type.replace('_', ' ')} used as a number", dtype or INT32)
+
+
+def address_expression(pointer: Pointer) -> Expr:
+    """A pointer as an expression: the buffer's name stands for its address."""
+    base = Symbol(pointer.buffer, UINT64)
+    offset = pointer.index[-1] if pointer.index else ZERO
+    return base if _is_zero(offset) else Apply(Operator.ADD, (base, offset), UINT64)
+
+
+def write(state: State, target_: Value, value: Value, node: Node, via: str = "=") -> Value:
+    """Assigns `value` to what `target_` names and gives the value as stored."""
+    if isinstance(target_, PointerCell):
+        return _write_pointer(state, target_, value, node, via)
+    if not isinstance(target_, Place) or target_.remaining:
+        return state.opaque(node, "assignment to something that is no variable")
+    if isinstance(value, Aggregate) and target_.type.kind is TypeKind.VECTOR:
+        parts = [(member_place(target_, name), member) for name, member in value.members]
+        first = parts[0][0] if parts else None
+        if first is not None and not unreadable(state, first) and len(parts) == len(target_.type.fields):
+            for part, member in parts:
+                if part is not None:
+                    write(state, part, read(state, member, node), node, via)
+            return value
+    reason = unreadable(state, target_)
+    if reason:
+        operands = (value.expr,) if isinstance(value, Scalar) else ()
+        return state.keep(node, reason.replace(" read as ", " written as "), operands)
+    dtype = target_.type.dtype or state.buffers[target_.buffer].dtype
+    converted = convert(state, scalar(state, value, node), dtype)
+    state.store(target_, materialised(state, converted), via)
+    return converted
+
+
+def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, via: str) -> Value:
+    pointer = pointer_of(state, value)
+    if pointer is None or pointer.buffer != cell.buffer:
+        return state.keep(node, "pointer that may point into several buffers")
+    offset = materialised(state, Scalar(flat(state, pointer), INT64))
+    state.store(Place(cell.offset, (), scalar_type(INT64)), offset, via)
+    return pointer
+
+
+def cell_for(state: State, name: str, pointer: Pointer) -> PointerCell:
+    """A variable that starts at `pointer` and may move within its buffer."""
+    offset = state.register(f"{name}.offset", INT64)
+    start = flat(state, pointer)
+    state.store(offset, materialised(state, Scalar(start, INT64)))
+    return PointerCell(pointer.buffer, offset.buffer, pointer.type)
+
+
+def flat(state: State, pointer: Pointer) -> Expr:
+    """Where a pointer points, in elements from the start of its buffer."""
+    if not pointer.index:
+        return ZERO
+    shape = state.buffers[pointer.buffer].shape if pointer.buffer in state.buffers else ()
+    offset = pointer.index[0]
+    for position, index in enumerate(pointer.index[1:], start=1):
+        extent = shape[position] if position < len(shape) else ZERO
+        row = offset if _is_zero(offset) else apply(Operator.MULTIPLY, offset, extent, dtype=INT64)
+        offset = moved(row, index)
+    return offset
+
+
+def _is_zero(expression: Expr) -> bool:
+    return isinstance(expression, Const) and expression.value == 0 and not isinstance(expression.value, bool)

@@ -1,0 +1,290 @@
+"""The state of one lowering: names in scope, buffers, the builder, what was assumed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from portcheck.core.dtype import FLOAT32, UINT32, DType
+from portcheck.core.source import Span
+from portcheck.frontends.cuda.definitions import Definitions
+from portcheck.frontends.cuda.macros import Macro
+from portcheck.frontends.cuda.mutations import Mutations
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.values import (
+    Aggregate,
+    Buffer,
+    CType,
+    Nothing,
+    Place,
+    Pointer,
+    PointerCell,
+    Scalar,
+    TypeKind,
+    Value,
+)  # fmt: skip
+from portcheck.ir import (
+    Access,
+    Alloc,
+    Builder,
+    Expr,
+    Load,
+    Op,
+    Opaque,
+    Operation,
+    Parameter,
+    Ref,
+    Space,
+    Store,
+    Symbol,
+    ValueType,
+    apply,
+)  # fmt: skip
+from portcheck.ir.operators import Operator
+from portcheck.knowledge import Construct, Knowledge, Semantics
+
+Binding = Value | CType
+_DEEPEST = 120
+"""Levels of syntax: each takes a few frames of Python's stack."""
+_MOST_REGIONS = 56
+"""Nested bodies: the text form of the IR takes a few more."""
+_MOST_STEPS = 200_000
+"""Expressions and statements of one kernel, helpers and macros put in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaOptions:
+    """What the user states about the build: macros, where headers lie, and the compiler's floating-point flags."""
+
+    defines: tuple[tuple[str, str], ...] = ()
+    include_roots: tuple[str, ...] = ()
+    fast_math: bool = False
+    fmad: bool = True
+    flush_to_zero: bool = False
+    precise_division: bool = True
+
+
+@dataclass
+class Frame:
+    """A function that is being inlined: where its result goes, and the loops of the caller's that it may not leave."""
+
+    name: str
+    result: Place | None = None
+    result_type: CType | None = None
+    value: Value | None = None
+
+
+class Recorder(Builder):
+    """A builder that can take over operations collected apart."""
+
+    @property
+    def depth(self) -> int:
+        """How many regions are open."""
+        return len(self._regions)
+
+    def adopt(self, emitted: Iterable[Op]) -> None:
+        """Appends `emitted` to the current region."""
+        self._regions[-1].extend(emitted)
+
+
+class Scope(dict[str, Binding]):
+    """Names declared in one block; `depth` counts the regions around it."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__()
+        self.depth = depth
+
+
+@dataclass
+class State:
+    """Everything the lowering of one program shares; `evaluate`, `execute` and `call` are the rooms' doors."""
+
+    definitions: Definitions
+    macros: Mapping[str, Macro]
+    knowledge: Knowledge
+    options: CudaOptions
+    builder: Recorder = field(default_factory=Recorder)
+    notes: list[str] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=lambda: [Scope(1)])
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    hoisted: list[Op] = field(default_factory=list)
+    file_variables: dict[str, tuple[Space, Span]] = field(default_factory=dict)
+    shared_once: dict[tuple[object, ...], str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    template_parameters: list[Parameter] = field(default_factory=list)
+    axes: dict[str, Semantics] = field(default_factory=dict)
+    small_symbols: set[str] = field(default_factory=set)
+    mask: Expr | None = None
+    depth: int = 0
+    steps: int = 0
+    statement: tuple[int, int, int] | None = None
+    instances: list[tuple[object, ...]] = field(default_factory=list)
+    mutations: Mutations | None = None
+    is_device: bool = True
+    evaluate: Callable[[Node], Value] = field(init=False)
+    execute: Callable[[Node], None] = field(init=False)
+    resolve_call: Callable[[Node], Value] = field(init=False)
+    execute_all: Callable[[Sequence[Node]], None] = field(init=False)
+    frames: list[Frame] = field(default_factory=list)
+
+    def excess(self) -> str:
+        """Why the lowering goes no further down from here; "" while it may."""
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            return "text that expands to too much"
+        is_deep = self.depth >= _DEEPEST or self.builder.depth > _MOST_REGIONS
+        return "text nested too deeply" if is_deep else ""
+
+    def lookup(self, name: str) -> Binding | None:
+        """What `name` means here."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        return None
+
+    def bind(self, name: str, value: Binding) -> None:
+        """Declares `name` in the innermost scope."""
+        self.scopes[-1][name] = value
+
+    def rebind(self, name: str, value: Binding) -> bool:
+        """Gives a declared name another meaning; false where it would hold beyond the region it is given in."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                if scope.depth != self.builder.depth:
+                    return False
+                scope[name] = value
+                return True
+        return False
+
+    def new_scope(self) -> Scope:
+        """An empty scope in the current region."""
+        return Scope(self.builder.depth)
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Names declared inside the `with` block end with it."""
+        self.scopes.append(self.new_scope())
+        try:
+            yield
+        finally:
+            self.scopes.pop()
+
+    @contextmanager
+    def masked(self, condition: Expr | None) -> Iterator[None]:
+        """Loads inside the `with` block happen only where `condition` holds."""
+        outer = self.mask
+        if condition is not None:
+            self.mask = condition if outer is None else apply(Operator.LOGICAL_AND, outer, condition)
+        try:
+            yield
+        finally:
+            self.mask = outer
+
+    def construct(self, name: str) -> Construct | None:
+        """What is known of the CUDA name `name`, with namespaces resolved."""
+        head, separator, rest = name.partition("::")
+        if separator and head in self.definitions.namespaces:
+            name = f"{self.definitions.namespaces[head]}::{rest}"
+        found = self.knowledge.construct(name)
+        if found is None and name.startswith("::"):
+            return self.construct(name[2:])
+        if found is None and separator and head == "std":
+            found = self.knowledge.construct(rest)
+        for opened in self.definitions.opened if found is None and not separator else ():
+            found = found or self.knowledge.construct(f"{opened}::{name}")
+        return found
+
+    def unique(self, name: str) -> str:
+        """`name`, with a number where it is already taken in this kernel."""
+        chosen, number = name, 0
+        while chosen in self.names:
+            number += 1
+            chosen = f"{name}_{number}"
+        self.names.add(chosen)
+        return chosen
+
+    def note(self, text: str) -> None:
+        """States an assumption once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def allocate(
+        self, name: str, dtype: DType, shape: tuple[Expr, ...] = (), space: Space = Space.REGISTER, **fields: object
+    ) -> Buffer:
+        """Emits the allocation of a buffer called after `name`."""
+        buffer = Buffer(self.unique(name), dtype, shape)
+        self.buffers[buffer.name] = buffer
+        self.builder.emit(Alloc, name=buffer.name, type=ValueType(dtype, shape, space), **fields)
+        return buffer
+
+    def load(self, place: Place, dtype: DType, via: str = "") -> Scalar:
+        """Reads one element."""
+        access = Access(buffer=place.buffer, index=place.index, mask=self.mask if place.index else None)
+        return Scalar(self.builder.result(Load, access=access, type=ValueType(dtype), via=via), dtype)
+
+    def store(self, place: Place, value: Expr, via: str = "=") -> None:
+        """Writes one element."""
+        mask = self.mask if place.index else None
+        self.builder.emit(Store, access=Access(buffer=place.buffer, index=place.index, mask=mask), value=value, via=via)
+
+    def register(self, name: str, dtype: DType) -> Place:
+        """A new mutable variable."""
+        buffer = self.allocate(name, dtype)
+        return Place(buffer.name, (), CType(kind=TypeKind.SCALAR, dtype=dtype))
+
+    def result(self, operation: type[Operation], dtype: DType, **fields: object) -> Scalar:
+        """Emits an operation on single elements and gives its result."""
+        return Scalar(self.builder.result(operation, type=ValueType(dtype), **fields), dtype)
+
+    def opaque(
+        self, node: Node, reason: str, dtype: DType = FLOAT32, operands: tuple[Expr, ...] = ()
+    ) -> Scalar:
+        """Keeps an expression that was not understood, with the buffers it mentions; its value is some number."""
+        operation = self._opaque(node, reason, operands, ValueType(dtype))
+        return Scalar(Ref(operation.id, dtype), dtype)
+
+    def keep(self, node: Node, reason: str, operands: tuple[Expr, ...] = ()) -> Nothing:
+        """Keeps a statement that was not understood, with the buffers it mentions."""
+        self._opaque(node, reason, operands, None)
+        return Nothing()
+
+    def _opaque(self, node: Node, reason: str, operands: tuple[Expr, ...], type_: ValueType | None) -> Opaque:
+        read, written, seen = self.mentioned(node)
+        return self.builder.emit(
+            Opaque, reason=reason, reads=read, writes=written, operands=operands or seen, span=node.span, type=type_
+        )
+
+    def mentioned(self, node: Node) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Expr, ...]]:
+        """The buffers `node` may read and write by the names in it, and the scalars it mentions."""
+        read: dict[str, None] = {}
+        operands: dict[Expr, None] = {}
+        for found in node.below():
+            binding = self.lookup(found.text) if found.type == "identifier" else None
+            if binding is not None:
+                _collect(binding, read, operands)
+        written = tuple(name for name in read if name not in self.buffers or not self.buffers[name].constant)
+        return tuple(read), written, tuple(operands)
+
+    def builtin(self, name: str, semantics: Semantics) -> Scalar:
+        """The symbol of a component of a built-in index or size variable."""
+        self.small_symbols.add(name)
+        if self.is_device:
+            self.axes[name] = semantics
+        return Scalar(Symbol(name, UINT32), UINT32)
+
+
+def _collect(binding: Binding, read: dict[str, None], operands: dict[Expr, None]) -> None:
+    match binding:
+        case Place(buffer=buffer) | Pointer(buffer=buffer):
+            read[buffer] = None
+        case PointerCell(buffer=buffer, offset=offset):
+            read[buffer] = None
+            read[offset] = None
+        case Scalar(expr=expr):
+            operands[expr] = None
+        case Aggregate(members=members):
+            for _, member in members:
+                _collect(member, read, operands)
+        case _:
+            pass

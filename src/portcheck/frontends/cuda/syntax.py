@@ -1,0 +1,136 @@
+"""Nodes of the parsed text with the file they stand in: type, text, span, children."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from portcheck.core.source import SourceFile, Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node as Raw
+    from tree_sitter import Tree
+
+
+class Unit:
+    """One parsed text. `fixed` is the place of all its nodes where the text is an expansion, not a file."""
+
+    def __init__(self, source: SourceFile, encoded: bytes, tree: Tree, fixed: Span | None = None) -> None:
+        self.source = source
+        self.encoded = encoded
+        self.tree = tree
+        self.fixed = fixed
+
+    @property
+    def root(self) -> Node:
+        """The node that holds the whole text."""
+        return Node(self, self.tree.root_node)
+
+    @cached_property
+    def _continuations(self) -> list[int]:
+        """The offsets of the bytes that do not begin a character."""
+        return [index for index, byte in enumerate(self.encoded) if byte & 0xC0 == 0x80]
+
+    def character(self, byte: int) -> int:
+        """The code-point offset of a byte offset."""
+        return byte - bisect_right(self._continuations, byte - 1) if self._continuations else byte
+
+
+class Node:
+    """A node of a parsed text."""
+
+    __slots__ = ("raw", "unit")
+
+    def __init__(self, unit: Unit, raw: Raw) -> None:
+        self.unit = unit
+        self.raw = raw
+
+    @property
+    def type(self) -> str:
+        """The grammar's name for it."""
+        return self.raw.type
+
+    @property
+    def text(self) -> str:
+        """The source text it covers."""
+        return self.unit.encoded[self.raw.start_byte : self.raw.end_byte].decode("utf-8", "replace")
+
+    @property
+    def start(self) -> int:
+        """Its first byte."""
+        return self.raw.start_byte
+
+    @property
+    def end(self) -> int:
+        """The byte after its last."""
+        return self.raw.end_byte
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """What tells it from other nodes of the program."""
+        return (id(self.unit), self.raw.start_byte, self.raw.end_byte)
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        unit = self.unit
+        if unit.fixed is not None:
+            return unit.fixed
+        return unit.source.span(unit.character(self.raw.start_byte), unit.character(self.raw.end_byte))
+
+    @property
+    def parent(self) -> Node | None:
+        """The node that holds it."""
+        return self._wrap(self.raw.parent)
+
+    @property
+    def children(self) -> list[Node]:
+        """All its children but comments."""
+        return [Node(self.unit, child) for child in self.raw.children if child.type != "comment"]
+
+    @property
+    def named(self) -> list[Node]:
+        """Its named children but comments."""
+        return [Node(self.unit, child) for child in self.raw.named_children if child.type != "comment"]
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it, or something below it, did not parse."""
+        return self.raw.has_error
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the parser made it up."""
+        return self.raw.is_missing
+
+    def field(self, name: str) -> Node | None:
+        """The child in the grammar's field `name`."""
+        return self._wrap(self.raw.child_by_field_name(name))
+
+    def fields(self, name: str) -> list[Node]:
+        """All children in the grammar's field `name`."""
+        return [Node(self.unit, child) for child in self.raw.children_by_field_name(name)]
+
+    def has(self, text: str) -> bool:
+        """Whether a direct child is, or is written, `text`."""
+        return any(child.type == text or child.text == text for child in self.children)
+
+    def below(self) -> Iterator[Node]:
+        """It and everything below it, parents first."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def _wrap(self, raw: Raw | None) -> Node | None:
+        return None if raw is None else Node(self.unit, raw)
+
+
+def bare(node: Node) -> Node:
+    """`node` without the parentheses around it."""
+    while node.type == "parenthesized_expression" and len(node.named) == 1:
+        node = node.named[0]
+    return node

@@ -1,0 +1,176 @@
+"""What a C++ expression stands for while a kernel is lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from portcheck.core.dtype import DType
+from portcheck.ir import Const, Expr, Operator, Ref, Symbol
+
+if TYPE_CHECKING:
+    from portcheck.frontends.cuda.state import Scope
+    from portcheck.frontends.cuda.syntax import Node
+
+
+class TypeKind(StrEnum):
+    """What sort of type a C++ type is to us."""
+
+    VOID = "void"
+    SCALAR = "scalar"
+    POINTER = "pointer"
+    VECTOR = "vector"
+    RECORD = "record"
+    DEDUCED = "deduced"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CType:
+    """A C++ type. `target` is a pointer's pointee; `fields` a record's or vector's members in order."""
+
+    kind: TypeKind
+    name: str = ""
+    dtype: DType | None = None
+    target: CType | None = None
+    fields: tuple[tuple[str, CType], ...] = ()
+    constant: bool = False
+    reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A number. `dtype` is its C++ type; `expr` may be of a narrower one that holds the same value."""
+
+    expr: Expr
+    dtype: DType
+    size: int = 1
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it is (part of) the result of an operation."""
+        return isinstance(self.expr, Ref) or (not isinstance(self.expr, Const | Symbol) and _has_ref(self.expr))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Elements of a buffer: all of `index` given makes one element; fewer make an array."""
+
+    buffer: str
+    index: tuple[Expr, ...]
+    type: CType
+    remaining: int = 0
+    """How many dimensions are still to be indexed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The address of an element; `index` counts in elements of the buffer."""
+
+    buffer: str
+    index: tuple[Expr, ...]
+    type: CType
+    """The type pointed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointerCell:
+    """A pointer variable that moves: its offset is kept in the register `offset`."""
+
+    buffer: str
+    offset: str
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """The null pointer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of threads: its size, this thread's rank in it, and where it stands among its like."""
+
+    scope: str
+    size: Scalar
+    rank: Scalar
+    meta_rank: Scalar | None = None
+    meta_size: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A value of several members."""
+
+    type: CType
+    members: tuple[tuple[str, Value], ...]
+
+    def member(self, name: str) -> Value | None:
+        """The member called `name`."""
+        return dict(self.members).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A variable of the language with members x, y, z; `name` is how it is spelled."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Functor:
+    """A function object that stands for an operator."""
+
+    operator: Operator
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionName:
+    """The name of a function, given as an argument."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A lambda with the names it can see."""
+
+    node: Node
+    scopes: tuple[Scope, ...] = field(hash=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The value of what has none: a call of a void function, a store."""
+
+
+Value = (
+    Scalar | Place | Pointer | PointerCell | Null | Group | Aggregate | Builtin | Functor | FunctionName | Closure
+    | Nothing
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A declared array or variable: its element type and extents."""
+
+    name: str
+    dtype: DType
+    shape: tuple[Expr, ...]
+    constant: bool = False
+
+
+Types = Mapping[str, CType]
+
+
+def _has_ref(expression: Expr) -> bool:
+    stack = [expression]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Ref):
+            return True
+        stack.extend(getattr(node, "arguments", ()))
+    return False

@@ -1,0 +1,261 @@
+"""Python's arithmetic on sizes and flags, as IR expressions: built as written, evaluated only to be asked questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from portcheck.core.dtype import BOOL, FLOAT64, INT64, DType
+from portcheck.ir import PREDICATES, Apply, Const, Expr, Operator, integer
+from portcheck.ir.expr import subexpressions
+
+SIZE_LIMIT = 256
+_SHIFT_LIMIT = 512
+_EXACT_LIMIT = 1 << 128
+
+Number = int | float | bool
+
+
+def literal(value: Number) -> Const:
+    """The Python number `value` as an expression."""
+    if isinstance(value, bool):
+        return Const(value, BOOL)
+    return Const(value, INT64) if isinstance(value, int) else Const(value, FLOAT64)
+
+
+def known(expression: Expr) -> Number | None:
+    """The value of `expression` if it holds no symbol and no result, else None."""
+    if isinstance(expression, Const):
+        return expression.value
+    if not isinstance(expression, Apply):
+        return None
+    values = [known(argument) for argument in expression.arguments]
+    if any(value is None for value in values):
+        return None
+    return _apply(expression.operator, [value for value in values if value is not None])
+
+
+def known_int(expression: Expr | None) -> int | None:
+    """The value of `expression` if it is a known integer."""
+    value = known(expression) if expression is not None else None
+    return int(value) if isinstance(value, int) else None
+
+
+def is_small(expression: Expr) -> bool:
+    """Whether `expression` has at most SIZE_LIMIT nodes; more is not worth carrying along."""
+    return all(count < SIZE_LIMIT for count, _ in enumerate(subexpressions(expression)))
+
+
+def binary(operator: Operator, left: Expr, right: Expr) -> Expr | None:
+    """`left operator right` as Python means it; None when it grows beyond what is kept."""
+    dtype = _result(operator, left.dtype, right.dtype)
+    made = Apply(operator, (left, right), dtype)
+    if is_small(made):
+        return made
+    value = known(made)
+    return None if value is None else literal(value)
+
+
+def unary(operator: Operator, operand: Expr) -> Expr:
+    """`operator operand`; a negated literal is a literal."""
+    if operator is Operator.NEGATE and isinstance(operand, Const) and not isinstance(operand.value, bool):
+        return Const(-operand.value, operand.dtype)
+    return Apply(operator, (operand,), BOOL if operator in PREDICATES else operand.dtype)
+
+
+def is_one(expression: Expr) -> bool:
+    """Whether `expression` is certainly 1."""
+    return constant_part(expression) == 1
+
+
+def is_zero(expression: Expr) -> bool:
+    """Whether `expression` is certainly 0."""
+    return constant_part(expression) == 0
+
+
+def constant_part(expression: Expr) -> int | None:
+    """The value of `expression` if all its symbols cancel, else None."""
+    if isinstance(expression, Const):
+        return known_int(expression)
+    terms = polynomial(expression)
+    if terms is None or any(term for term in terms):
+        return None
+    return terms.get((), 0)
+
+
+def same(left: Expr, right: Expr) -> bool:
+    """Whether both are certainly equal."""
+    return left == right or constant_part(Apply(Operator.SUBTRACT, (left, right), INT64)) == 0
+
+
+def difference(stop: Expr, start: Expr) -> Expr:
+    """`stop - start` in the plainest form that is certainly equal."""
+    if is_zero(start):
+        return stop
+    if isinstance(stop, Apply) and stop.operator is Operator.ADD:
+        first, second = stop.arguments
+        if first == start:
+            return second
+        if second == start:
+            return first
+    made = Apply(Operator.SUBTRACT, (stop, start), INT64)
+    value = constant_part(made)
+    return made if value is None else integer(value)
+
+
+def plus(left: Expr, right: Expr) -> Expr:
+    """`left + right` without a zero."""
+    if is_zero(left):
+        return right
+    return left if is_zero(right) else Apply(Operator.ADD, (left, right), INT64)
+
+
+def times(left: Expr, right: Expr) -> Expr:
+    """`left * right` without a one."""
+    if is_one(left):
+        return right
+    return left if is_one(right) else Apply(Operator.MULTIPLY, (left, right), INT64)
+
+
+def product(factors: tuple[Expr, ...]) -> Expr:
+    """The product of `factors`, 1 for none."""
+    result: Expr = integer(1)
+    for factor in factors:
+        result = times(result, factor)
+    return result
+
+
+Polynomial = dict[tuple[Expr, ...], int]
+
+
+def polynomial(expression: Expr) -> Polynomial | None:
+    """`expression` as a sum of integer multiples of products of atoms; None when it is too large or no integer."""
+    if not is_small(expression):
+        return None
+    return _polynomial(expression)
+
+
+def _polynomial(expression: Expr) -> Polynomial | None:
+    if isinstance(expression, Const):
+        value = known_int(expression)
+        return None if value is None else ({(): value} if value else {})
+    if isinstance(expression, Apply):
+        combined = _combined(expression)
+        if combined is not None:
+            return combined
+        value = known_int(expression)
+        if value is not None:
+            return {(): value}
+    return {(expression,): 1}
+
+
+def _combined(expression: Apply) -> Polynomial | None:
+    if expression.operator not in (Operator.ADD, Operator.SUBTRACT, Operator.MULTIPLY, Operator.NEGATE):
+        return None
+    parts = [_polynomial(argument) for argument in expression.arguments]
+    left = parts[0]
+    if left is None:
+        return None
+    if expression.operator is Operator.NEGATE:
+        return {term: -factor for term, factor in left.items()}
+    right = parts[1]
+    if right is None or len(left) * len(right) > SIZE_LIMIT:
+        return None
+    if expression.operator is Operator.MULTIPLY:
+        return _multiplied(left, right)
+    sign = 1 if expression.operator is Operator.ADD else -1
+    return _without_zeros({term: left.get(term, 0) + sign * right.get(term, 0) for term in {**left, **right}})
+
+
+def _multiplied(left: Polynomial, right: Polynomial) -> Polynomial:
+    total: Polynomial = {}
+    for first, factor in left.items():
+        for second, other in right.items():
+            term = tuple(sorted((*first, *second), key=repr))
+            total[term] = total.get(term, 0) + factor * other
+    return _without_zeros(total)
+
+
+def _without_zeros(terms: Mapping[tuple[Expr, ...], int]) -> Polynomial:
+    return {term: factor for term, factor in terms.items() if factor}
+
+
+def _result(operator: Operator, left: DType, right: DType) -> DType:
+    if operator in PREDICATES:
+        return BOOL
+    if operator is Operator.DIVIDE:
+        return FLOAT64
+    if operator is Operator.CEILING_DIVIDE:
+        return INT64
+    if left == right and left != BOOL:
+        return left
+    for dtype in (left, right):
+        if dtype.is_float:
+            return dtype
+    for dtype in (left, right):
+        if dtype.is_symbolic:
+            return dtype
+    return INT64
+
+
+def _apply(operator: Operator, values: list[Number]) -> Number | None:
+    try:
+        result = _evaluate(operator, values)
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    if isinstance(result, int) and not -_EXACT_LIMIT < result < _EXACT_LIMIT:
+        return None
+    return result
+
+
+def _evaluate(operator: Operator, values: list[Number]) -> Number | None:
+    if operator is Operator.SELECT:
+        return values[1] if values[0] else values[2]
+    if len(values) == 1:
+        function = _UNARY.get(operator)
+        return function(values[0]) if function else None
+    if operator in (Operator.SHIFT_LEFT, Operator.POWER) and abs(values[1]) > _SHIFT_LIMIT:
+        return None
+    pair = _BINARY.get(operator)
+    return pair(values[0], values[1]) if pair and len(values) == 2 else None
+
+
+_UNARY: Mapping[Operator, Callable[[Any], Number]] = {
+    Operator.NEGATE: lambda a: -a,
+    Operator.LOGICAL_NOT: lambda a: not a,
+    Operator.BITWISE_NOT: lambda a: ~a,
+    Operator.ABSOLUTE: abs,
+    Operator.CEIL: math.ceil,
+    Operator.FLOOR: math.floor,
+    Operator.TRUNC: int,
+    Operator.SQRT: math.sqrt,
+    Operator.EXP: math.exp,
+    Operator.LOG: math.log,
+    Operator.LOG2: math.log2,
+}
+_BINARY: Mapping[Operator, Callable[[Any, Any], Number]] = {
+    Operator.ADD: lambda a, b: a + b,
+    Operator.SUBTRACT: lambda a, b: a - b,
+    Operator.MULTIPLY: lambda a, b: a * b,
+    Operator.DIVIDE: lambda a, b: a / b,
+    Operator.FLOOR_DIVIDE: lambda a, b: a // b,
+    Operator.FLOOR_MODULO: lambda a, b: a % b,
+    Operator.CEILING_DIVIDE: lambda a, b: -(-a // b),
+    Operator.POWER: lambda a, b: a**b,
+    Operator.MINIMUM: min,
+    Operator.MAXIMUM: max,
+    Operator.SHIFT_LEFT: lambda a, b: a << b,
+    Operator.SHIFT_RIGHT_ARITHMETIC: lambda a, b: a >> b,
+    Operator.BITWISE_AND: lambda a, b: a & b,
+    Operator.BITWISE_OR: lambda a, b: a | b,
+    Operator.BITWISE_XOR: lambda a, b: a ^ b,
+    Operator.EQUAL: lambda a, b: a == b,
+    Operator.NOT_EQUAL: lambda a, b: a != b,
+    Operator.LESS: lambda a, b: a < b,
+    Operator.LESS_EQUAL: lambda a, b: a <= b,
+    Operator.GREATER: lambda a, b: a > b,
+    Operator.GREATER_EQUAL: lambda a, b: a >= b,
+    Operator.LOGICAL_AND: lambda a, b: bool(a and b),
+    Operator.LOGICAL_OR: lambda a, b: bool(a or b),
+}

@@ -1,0 +1,204 @@
+"""Attributes of values, unpacking, and binding of targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from portcheck.core.dtype import INT64
+from portcheck.frontends.nki.arithmetic import known_int, literal
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.values import (
+    Counter,
+    External,
+    Format,
+    Grid,
+    Items,
+    Method,
+    Parameter,
+    Result,
+    ShapeOf,
+    Table,
+    Text,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
+from portcheck.ir import Space, Symbol, integer
+
+UNROLL_LIMIT = 64
+"""Iterations that are evaluated one by one where a loop cannot be kept as a loop."""
+
+
+def attribute(context: Context, target: Value, name: str) -> Value:
+    """`target.name`."""
+    match target:
+        case External(qualified):
+            return _member(context, f"{qualified}.{name}")
+        case Parameter(parameter):
+            return _of_parameter(context, parameter, name)
+        case View() | Result():
+            return _of_tile(context, target, name)
+        case Table(entries) if name in entries:
+            return entries[name]
+        case Items([Grid(), Grid()]) if name in _GRID_PARTS:
+            return target.values[_GRID_PARTS[name]]
+        case Unknown(text, _, parts) if not parts:
+            return Unknown(f"{text}.{name}", f"{text}.{name} is not known")
+        case Unknown():
+            return context.unknown(f"{target.text}.{name}", target.reason, *target.parts)
+        case _:
+            return Method(target, name)
+
+
+def _member(context: Context, qualified: str) -> Value:
+    constant = context.knowledge.constant(qualified, context.target)
+    if isinstance(constant, int | float):
+        return literal(constant)
+    if constant is not None:
+        return Symbol(qualified.rpartition(".")[2], INT64)
+    return External(qualified)
+
+
+_GRID_PARTS = {"p": 0, "x": 1}
+"""The two index variables of a grid of two dimensions by name: along the partition and along the free dimension."""
+_TENSOR_ATTRIBUTES = frozenset({"shape", "dtype", "ndim", "buffer", "size", "itemsize"})
+
+
+def _of_parameter(context: Context, parameter: str, name: str) -> Value:
+    facts = context.facts[parameter]
+    if name == "shape":
+        facts.is_tensor = True
+        if facts.rank is None:
+            return ShapeOf(parameter)
+        return _of_tile(context, context.parameter_view(parameter), name)
+    if name == "dtype":
+        facts.is_tensor = True
+        return Format(context.parameter_view(parameter).buffer.dtype)
+    if name in _TENSOR_ATTRIBUTES and facts.is_tensor:
+        return _of_tile(context, context.parameter_view(parameter), name)
+    if facts.is_tensor or name in _TENSOR_METHODS:
+        return Method(Parameter(parameter), name)
+    return Unknown(f"{parameter}.{name}", f"{parameter}.{name} is an attribute of a parameter")
+
+
+_TENSOR_METHODS = frozenset({"reshape", "broadcast_to", "ap", "view", "expand_dims", "permute", "rearrange"})
+
+
+def _of_tile(context: Context, target: View | Result, name: str) -> Value:
+    match name:
+        case "shape":
+            return Items(list(target.shape))
+        case "dtype":
+            return Format(target.buffer.dtype if isinstance(target, View) else target.dtype)
+        case "ndim":
+            return integer(len(target.shape))
+        case "buffer":
+            space = target.buffer.space if isinstance(target, View) else target.space
+            return External(_SPACE_NAMES.get(space, space.value))
+        case _:
+            return Method(target, name)
+
+
+_SPACE_NAMES = {Space.SHARED: "sbuf", Space.PSUM: "psum", Space.GLOBAL: "shared_hbm"}
+
+
+def items_of(context: Context, value: Value) -> list[Value] | None:
+    """The values that iterating over `value` gives, if it is known how many."""
+    match value:
+        case Items(values):
+            return list(values)
+        case Table(entries):
+            return [Text(key) if isinstance(key, str) else literal(key) for key in entries]
+        case Counter(start, stop, step):
+            ends = [known_int(start), known_int(stop), known_int(step)]
+            if ends[0] is None or ends[1] is None or not ends[2]:
+                return None
+            numbers = range(ends[0], ends[1], ends[2])
+            return [literal(number) for number in numbers] if len(numbers) <= UNROLL_LIMIT else None
+        case ShapeOf(parameter):
+            facts = context.facts[parameter]
+            return None if facts.rank is None else list(context.parameter_view(parameter).shape)
+        case _:
+            return None
+
+
+def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Context) -> bool:
+    """Binds names to `value`, taking tuples apart; False when it does not come apart as the target asks."""
+    if isinstance(target, cst.Name):
+        frame.names[target.value] = _named_grid(value, target.value)
+        return True
+    if not isinstance(target, cst.Tuple | cst.List):
+        return False
+    elements = [element.value for element in target.elements]
+    values = unpacked(context, value, [_local(element) for element in elements])
+    if (
+        values is None
+        or len(values) != len(elements)
+        or any(isinstance(item, cst.StarredElement) for item in target.elements)
+    ):
+        for element in elements:
+            text = _local(element) or "value"
+            bind_target(
+                frame, element, Unknown(text, "unpacked from something that is not understood", (value,)), context
+            )
+        return False
+    done = [bind_target(frame, element, item, context) for element, item in zip(elements, values, strict=True)]
+    return all(done)
+
+
+def _named_grid(value: Value, name: str) -> Value:
+    """An index variable of one dimension takes the name it is first bound to."""
+    if not isinstance(value, Grid):
+        return value
+    named = [item for item in value.dimensions if item is not None]
+    if len(named) != 1 or named[0].label:
+        return value
+    return Grid(value.expression, tuple(item and replace(item, label=name) for item in value.dimensions))
+
+
+def unpacked(context: Context, value: Value, names: list[str]) -> list[Value] | None:
+    """`value` taken apart into as many values as there are `names`, which name the sizes of a parameter."""
+    if isinstance(value, ShapeOf):
+        context.facts[value.parameter].seen(len(names))
+        value = Items(list(shape_named(context, value.parameter, names)))
+    if isinstance(value, Items):
+        name_shape(context, value, names)
+        return list(value.values)
+    if isinstance(value, Parameter) and not context.facts[value.name].is_tensor:
+        return [Symbol(f"{value.name}[{place}]", INT64) for place in range(len(names))]
+    if isinstance(value, Unknown) and not value.parts:
+        return [Symbol(f"{value.text}[{place}]", INT64) for place in range(len(names))]
+    if isinstance(value, Table | Counter):
+        return items_of(context, value)
+    return None
+
+
+def shape_named(context: Context, parameter: str, names: list[str]) -> tuple[Value, ...]:
+    """The shape of `parameter`, its sizes named after `names`."""
+    for position, name in enumerate(names):
+        context.name_dimension(parameter, position, name)
+    context.views.pop(parameter, None)
+    return context.parameter_view(parameter, len(names)).shape
+
+
+def name_shape(context: Context, items: Items, names: list[str]) -> None:
+    """Names the sizes of a parameter after the locals they are unpacked into, for the next pass."""
+    for item, name in zip(items.values, names, strict=False):
+        name_size(context, item, name)
+
+
+def name_size(context: Context, value: Value, local: str) -> None:
+    """Names a size of a parameter after the local it is assigned to, for the next pass."""
+    if not isinstance(value, Symbol) or ".shape[" not in value.name:
+        return
+    parameter, _, rest = value.name.partition(".shape[")
+    position = rest.rstrip("]")
+    if parameter in context.facts and position.isdigit():
+        context.name_dimension(parameter, int(position), local)
+
+
+def _local(target: cst.CSTNode) -> str:
+    return target.value if isinstance(target, cst.Name) else ""

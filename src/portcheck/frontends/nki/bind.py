@@ -1,0 +1,211 @@
+"""Calls of NKI with their arguments put to the parameters of the version, to be asked by role."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from portcheck.core.dtype import DType, dtype_named, dtype_of
+from portcheck.frontends.nki.arithmetic import known, literal
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.data import Operand, as_number, as_view, cast, condition_of, dtype_of_value, store
+from portcheck.frontends.nki.promotion import promoted
+from portcheck.frontends.nki.values import NONE, External, Format, Grid, Items, Nothing, Result, Text, Value, View
+from portcheck.frontends.nki.views import mask_by_position
+from portcheck.ir import Expr, Operator, Space, Symbol
+from portcheck.knowledge import ApiVersion, NkiSpace, OperatorObject, Role
+
+_SPACES = {NkiSpace.SBUF: Space.SHARED, NkiSpace.PSUM: Space.PSUM}
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One call: `values` by parameter name, `rest` what a starred parameter collects, `hint` the name it is bound to.
+
+    `receiver` is the tensor whose method is called.
+    """
+
+    context: Context
+    api: ApiVersion
+    via: str
+    hint: str
+    values: dict[str, Value] = field(default_factory=dict)
+    rest: list[Value] = field(default_factory=list)
+    misfits: list[str] = field(default_factory=list)
+    receiver: Value | None = None
+
+    def given(self, role: Role) -> Value | None:
+        """The argument that plays `role`, its default if left out; None when there is none or it is `None`."""
+        return next(iter(self.all(role)), None)
+
+    def all(self, role: Role) -> list[Value]:
+        """The arguments that play `role`, in call order, without those that are `None`."""
+        found: list[Value] = []
+        for parameter in self.api.with_role(role):
+            value = self.values.get(parameter.name)
+            if value is None and parameter.default is not None:
+                value = _default(parameter.default)
+            if value is not None and not isinstance(value, Nothing):
+                found.append(value)
+        return found
+
+    def number(self, role: Role) -> Expr | None:
+        """The argument that plays `role` as a number."""
+        return as_number(self.context, self.given(role))
+
+    def constant(self, role: Role) -> int | float | bool | None:
+        """The argument that plays `role` if its value is known."""
+        number = self.number(role)
+        return known(number) if number is not None else None
+
+    def flag(self, role: Role) -> bool:
+        """Whether the argument that plays `role` is certainly true."""
+        return bool(self.constant(role))
+
+    def operator_object(self, role: Role) -> OperatorObject | None:
+        """The operator object that plays `role`."""
+        return operator_object(self.context, self.given(role))
+
+    def destination(self, role: Role = Role.DESTINATION) -> View | None:
+        """The elements that the call writes."""
+        return as_view(self.context, self.given(role))
+
+    def dtype(self) -> DType | None:
+        """The dtype argument."""
+        return as_dtype(self.context, self.given(Role.DTYPE))
+
+    def space(self) -> Space:
+        """The memory space argument; SBUF when it is left out."""
+        return as_space(self.context, self.given(Role.BUFFER)) or Space.SHARED
+
+    @property
+    def mask(self) -> Grid | Expr | None:
+        """The mask argument."""
+        value = self.given(Role.MASK)
+        if isinstance(value, Grid):
+            return value
+        number = as_number(self.context, value)
+        return condition_of(number) if number is not None else None
+
+    def mask_at(self, rank: int) -> Expr | None:
+        """The mask over the positions of a tile of `rank` dimensions."""
+        return mask_by_position(self.mask, rank)
+
+    def result_dtype(self, *sources: Value | None) -> DType:
+        """The dtype of what the call gives, by the rule of its version."""
+        stated = self.dtype()
+        if stated is not None:
+            return stated
+        destination = self.destination()
+        if destination is not None:
+            return destination.buffer.dtype
+        dtypes = [dtype_of_value(self.context, source) for source in sources]
+        present = [dtype for dtype in dtypes if dtype is not None]
+        if self.api.result_dtype == "operand" and present:
+            return present[0]
+        if self.api.result_dtype in ("promote", "operand", "argument", "destination", ""):
+            return promoted(present)
+        return dtype_named(self.api.result_dtype)
+
+    def finish(self, value: Operand, *sources: Value | None, masked: bool = True) -> Value:
+        """Casts `value` to the result's dtype and stores it into the destination, or hands it back."""
+        converted = cast(self.context, value, self.result_dtype(*sources), self.via)
+        destination = self.destination()
+        if destination is not None:
+            store(self.context, destination, converted, mask=self.mask, via=self.via)
+            return NONE
+        mask = self.mask if masked else None
+        return Result(converted.expression, converted.dtype, converted.shape, converted.shape, mask=mask)
+
+
+def bind(
+    context: Context,
+    api: ApiVersion,
+    via: str,
+    hint: str,
+    positional: Sequence[Value],
+    keywords: dict[str, Value],
+    *,
+    is_method: bool = False,
+) -> Call:
+    """The call of `api` with these arguments; what does not fit its parameters is listed in `misfits`.
+
+    A method takes by position what the function it stands for takes by keyword only.
+    """
+    call = Call(context, api, via, hint)
+    names = [parameter.name for parameter in api.parameters]
+    taken = names.index("*") if "*" in names and not is_method else len(names)
+    slots = [name for name in names[:taken] if not name.startswith("*")]
+    collects = any(name.startswith("*") and name.strip("*") and not name.startswith("**") for name in names)
+    takes_any = any(name.startswith("**") for name in names)
+    for position, value in enumerate(positional):
+        if position < len(slots):
+            call.values[slots[position]] = value
+        elif collects:
+            call.rest.append(value)
+        else:
+            call.misfits.append(f"argument {position + 1} of {len(slots)}")
+    for name, value in keywords.items():
+        if name not in names and not takes_any:
+            call.misfits.append(f"no parameter {name}")
+        call.values[name] = value
+    return call
+
+
+def operator_object(context: Context, value: Value | None) -> OperatorObject | None:
+    """The operator object that `value` names."""
+    return context.knowledge.operator_object(value.name) if isinstance(value, External) else None
+
+
+def ir_operator(entry: OperatorObject | None) -> Operator | None:
+    """The operator of the IR that an operator object stands for."""
+    return entry.operator if entry is not None else None
+
+
+def as_dtype(context: Context, value: Value | None) -> DType | None:
+    """The dtype that `value` names: an object, a string, a name that the options or a parameter explain."""
+    match value:
+        case Format(dtype):
+            return dtype
+        case External(name):
+            facts = context.knowledge.nki_dtype(name)
+            return DType(facts.name, facts.kind) if facts is not None else None
+        case Text(name):
+            entry = context.knowledge.dtype(name)
+            return DType(entry.name, entry.kind) if entry is not None else None
+        case Nothing() | None:
+            return None
+        case _:
+            number = as_number(context, value)
+            return dtype_of(number.name) if isinstance(number, Symbol) else None
+
+
+def as_space(context: Context, value: Value | None) -> Space | None:
+    """The memory space that `value` names."""
+    if not isinstance(value, External):
+        return None
+    space = context.knowledge.space(value.name)
+    return None if space is None else _SPACES.get(space, Space.GLOBAL)
+
+
+def as_sizes(context: Context, value: Value | None) -> tuple[Expr, ...] | None:
+    """A shape: a tuple or list of sizes, or a single size."""
+    if isinstance(value, Items):
+        sizes = [as_number(context, item) for item in value.values]
+        present = tuple(size for size in sizes if size is not None)
+        return present if len(present) == len(sizes) else None
+    number = as_number(context, value)
+    return (number,) if number is not None else None
+
+
+def _default(text: str) -> Value:
+    if text == "None":
+        return NONE
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return External(text)
+    if isinstance(value, int | float):
+        return literal(value)
+    return Text(value) if isinstance(value, str) else NONE

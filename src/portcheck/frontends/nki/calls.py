@@ -1,0 +1,187 @@
+"""Calls: of NKI by its signature, of functions of the file by inlining, of Python, of anything else as kept calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+import libcst as cst
+
+from portcheck.core.dtype import dtype_of
+from portcheck.frontends.nki.attributes import items_of
+from portcheck.frontends.nki.bind import as_dtype, bind
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.data import buffers_of, expressions_of
+from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.imports import LEGACY_ROOT, ROOT, is_nki
+from portcheck.frontends.nki.lowering import lower_call
+from portcheck.frontends.nki.python_calls import method_call, python_call
+from portcheck.frontends.nki.values import (
+    External,
+    Function,
+    Items,
+    Method,
+    Parameter,
+    Result,
+    Table,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
+from portcheck.ir import Call as KeptCall
+from portcheck.ir import ValueType
+from portcheck.knowledge import ApiVersion, Knowledge, Semantics
+
+
+def call_expression(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    """The value of a call; what it does is emitted."""
+    assert isinstance(node, cst.Call)
+    callee = context.evaluate(context, frame, node.func, "")
+    via = frame.segment.text(node.func)
+    positional: list[Value] = []
+    keywords: dict[str, Value] = {}
+    for argument in node.args:
+        value = context.evaluate(context, frame, argument.value, "")
+        if argument.keyword is not None:
+            keywords[argument.keyword.value] = value
+        elif argument.star:
+            unpacked = _unpacked(context, argument.star, value, keywords)
+            if unpacked is None:
+                return kept(context, via, [*positional, value], keywords)
+            positional.extend(unpacked)
+        else:
+            positional.append(value)
+    return call_value(context, callee, via, hint, positional, keywords)
+
+
+def _unpacked(context: Context, star: str, value: Value, keywords: dict[str, Value]) -> list[Value] | None:
+    if star == "**":
+        if not isinstance(value, Table):
+            return None
+        keywords.update({str(key): item for key, item in value.entries.items()})
+        return []
+    return items_of(context, value)
+
+
+def call_value(
+    context: Context, callee: Value, via: str, hint: str, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
+    """The value of calling `callee`."""
+    match callee:
+        case External(name):
+            return _external(context, name, via, hint, positional, keywords)
+        case Function():
+            return context.call(context, callee, positional, keywords)
+        case Method(receiver, name):
+            return _method(context, receiver, name, via, hint, positional, keywords)
+        case _:
+            return kept(context, via, positional, keywords)
+
+
+def _external(
+    context: Context, name: str, via: str, hint: str, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
+    entry = context.knowledge.api_in_any_version(name)
+    if entry is not None:
+        api = entry.at(context.version) or entry.latest
+        return lower_call(bind(context, api, via, hint, positional, keywords))
+    if context.knowledge.space(name) is not None:
+        return External(name)
+    if not is_nki(name):
+        dtype = as_dtype(context, External(name))
+        if dtype is not None and len(positional) == 1:
+            return positional[0]
+        modelled = python_call(context, name, positional, keywords)
+        if modelled is not None:
+            return modelled
+        if name.rpartition(".")[2] == "dtype" and len(positional) == 1:
+            return positional[0]
+    return kept(context, via, positional, keywords)
+
+
+def _method(
+    context: Context, receiver: Value, name: str, via: str, hint: str,
+    positional: Sequence[Value], keywords: dict[str, Value],
+) -> Value:  # fmt: skip
+    if isinstance(receiver, View | Result | Parameter):
+        api = tensor_method(context, name)
+        if api is not None:
+            call = bind(context, api, via, hint, _gathered(api, positional), keywords)
+            call.receiver = receiver
+            return lower_call(call)
+        function = tensor_function(context, name)
+        if function is not None:
+            given = [receiver, *_gathered(function, positional, 1)]
+            return lower_call(bind(context, function, via, hint, given, keywords, is_method=True))
+        return kept(context, via, [receiver, *positional], keywords)
+    modelled = method_call(context, receiver, name, positional, keywords)
+    return modelled if modelled is not None else kept(context, via, [receiver, *positional], keywords)
+
+
+def _gathered(api: ApiVersion, positional: Sequence[Value], skipped: int = 0) -> list[Value]:
+    """`x.reshape(a, b)` as `x.reshape((a, b))` where the method takes one shape."""
+    slots = [item for item in api.parameters[skipped:] if item.default is None and not item.name.startswith("*")]
+    if len(slots) == 1 and len(positional) > 1:
+        return [Items(list(positional))]
+    return list(positional)
+
+
+def tensor_method(context: Context, name: str) -> ApiVersion | None:
+    """The method `name` of a tensor, in the version that has it or else the newest."""
+    return _named(context, name, _is_tensor_class)
+
+
+def _is_tensor_class(owner: str) -> bool:
+    return owner.lower().endswith("tensor")
+
+
+def tensor_function(context: Context, name: str) -> ApiVersion | None:
+    """The function that does what the method `name` of a first-generation tile does."""
+    found = _named(context, name, lambda owner: not _is_tensor_class(owner))
+    return found if found is not None and found.semantics in (Semantics.VIEW, Semantics.CAST) else None
+
+
+def _named(context: Context, name: str, owner_fits: Callable[[str], bool]) -> ApiVersion | None:
+    roots = (LEGACY_ROOT, ROOT) if context.is_legacy else (ROOT, LEGACY_ROOT)
+    candidates = _by_last_word(context.knowledge).get(name, ())
+    for root in roots:
+        for qualified in candidates:
+            owner = qualified.split(".")[-2]
+            if qualified.startswith(root + ".") and owner_fits(owner):
+                entry = context.knowledge.apis[qualified]
+                return entry.at(context.version) or entry.latest
+    return None
+
+
+@lru_cache(maxsize=4)
+def _by_last_word(knowledge: Knowledge) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for qualified in knowledge.apis:
+        word = qualified.rpartition(".")[2]
+        found[word] = (*found.get(word, ()), qualified)
+    return found
+
+
+def kept(context: Context, via: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """A call whose text is not at hand: it may read and write every buffer it is given."""
+    given = [*positional, *keywords.values()]
+    flat = [item for value in given for item in _leaves(value)]
+    buffers = buffers_of(context, *flat)
+    reference = context.builder.result(
+        KeptCall,
+        via=via,
+        callee=via,
+        arguments=expressions_of(context, *flat),
+        reads=buffers,
+        writes=buffers,
+        type=ValueType(dtype_of(via)),
+    )
+    return Unknown(via + "()", f"{via} is not in this file", (reference, *flat))
+
+
+def _leaves(value: Value) -> list[Value]:
+    if isinstance(value, Items):
+        return [leaf for item in value.values for leaf in _leaves(item)]
+    if isinstance(value, Table):
+        return [leaf for item in value.entries.values() for leaf in _leaves(item)]
+    return [value]

@@ -1,0 +1,135 @@
+"""Names that one iteration of a loop hands to the next, or to what follows: they go through a buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from portcheck.frontends.nki.context import Context, NeedsUnrollingError
+from portcheck.frontends.nki.data import Operand, allocate, as_number, load, operand, store
+from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names, read_outside
+from portcheck.frontends.nki.values import Items, Result, Table, Unknown, Value, View
+from portcheck.ir import Op, Space
+from portcheck.ir.expr import refs_in
+from portcheck.ir.walk import operations
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A name with the buffer that holds it between iterations; `is_number` for a size or flag."""
+
+    name: str
+    view: View
+    is_number: bool
+
+
+def carried_names(context: Context, frame: Frame, block: cst.BaseSuite) -> list[Carried]:
+    """The names bound before the loop that its body reads before it binds them anew; each is stored to a buffer."""
+    found: list[Carried] = []
+    first_read = _read_before_bound(block)
+    for name in assigned_names(block):
+        value = frame.names.get(name)
+        if value is None or name not in first_read:
+            continue
+        if isinstance(value, View) and not _is_rebound(block, name):
+            continue
+        if isinstance(value, Items | Table):
+            raise NeedsUnrollingError
+        made = _made(context, name, value)
+        if made is not None:
+            found.append(made)
+    return found
+
+
+def _made(context: Context, name: str, value: Value) -> Carried | None:
+    number = as_number(context, value) if not isinstance(value, Unknown) else None
+    if number is not None:
+        if context.is_legacy:
+            # The first generation traces a body once: a Python number does not advance.
+            return None
+        view = allocate(context, name, number.dtype, (), Space.REGISTER, via="=")
+        store(context, view, Operand(number, number.dtype), via="=")
+        return Carried(name, view, is_number=True)
+    if isinstance(value, View | Result):
+        dtype = value.buffer.dtype if isinstance(value, View) else value.dtype
+        space = value.buffer.space if isinstance(value, View) else value.space
+        source = operand(context, value)
+        view = allocate(context, name, dtype, value.shape, space, via="=")
+        if source is not None:
+            store(context, view, source, via="=")
+        return Carried(name, view, is_number=False)
+    return None
+
+
+def before_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
+    """At the start of an iteration each carried name is what its buffer holds."""
+    for item in carried:
+        frame.names[item.name] = load(context, item.view, is_tile=False).expression if item.is_number else item.view
+
+
+def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
+    """At the end of an iteration each carried name is put into its buffer."""
+    for item in carried:
+        value = frame.names.get(item.name)
+        if value is None or value is item.view:
+            continue
+        source = operand(context, value)
+        if source is not None:
+            store(context, item.view, source, via="=")
+        else:
+            context.opaque(
+                f"{item.name} is not understood at the end of the loop", "=", writes=(item.view.buffer.name,)
+            )
+
+
+def after_loop(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
+    """After the loop each carried name is what its buffer holds."""
+    before_body(context, frame, carried)
+
+
+def escaping(
+    context: Context, frame: Frame, block: cst.BaseSuite, carried: Sequence[Carried], body: list[Op]
+) -> list[Carried]:
+    """Names that hold a result of the loop's body after it: each is stored to a buffer at the body's end."""
+    held = {item.name for item in carried}
+    inside = {op.id for op in operations(body)}
+    found: list[Carried] = []
+    for name in assigned_names(block):
+        value = frame.names.get(name)
+        if name in held or not isinstance(value, Result) or value.view is not None:
+            continue
+        if refs_in(value.expression) & inside and name in read_outside(frame.root, block):
+            view = allocate(context, name, value.dtype, value.real, value.space, via="=")
+            with context.builder.continued(body):
+                store(context, view, Operand(value.expression, value.dtype, value.real), via="=", mask=value.mask)
+            found.append(Carried(name, view, is_number=False))
+    return found
+
+
+def _read_before_bound(block: cst.BaseSuite) -> frozenset[str]:
+    """The names whose first appearance in `block`, in order, may be a read."""
+    bound: set[str] = set()
+    found: set[str] = set()
+    for statement in block.body:
+        reads = read_names(statement)
+        found |= reads - bound
+        if isinstance(statement, cst.SimpleStatementLine):
+            for part in statement.body:
+                if isinstance(part, cst.Assign | cst.AnnAssign):
+                    bound.update(assigned_names(part))
+        elif isinstance(statement, cst.With):
+            bound.update(assigned_names(statement))
+    return frozenset(found)
+
+
+def _is_rebound(block: cst.BaseSuite, name: str) -> bool:
+    """Whether `block` assigns `name` itself, not only into it."""
+    stack: list[cst.CSTNode] = [block]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, cst.Assign) and name in assigned_names(node):
+            return True
+        stack.extend(children(node))
+    return False

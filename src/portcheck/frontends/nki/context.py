@@ -1,0 +1,193 @@
+"""What is shared while one program is lowered: the builder, the knowledge, names in use, facts about parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
+from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.recorder import Recorder
+from portcheck.frontends.nki.values import Buffer, Dimension, Function, Unknown, Value, View
+from portcheck.ir import Axis, Expr, Opaque, Space, Symbol, ValueType, integer
+from portcheck.ir.expr import Ref
+from portcheck.knowledge import Knowledge, NkiVersion
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+FUEL = 60_000
+"""Syntax nodes evaluated for one kernel; what is left after that is opaque."""
+
+
+class OutOfFuelError(Exception):
+    """The kernel evaluates more than FUEL syntax nodes."""
+
+
+class NeedsUnrollingError(Exception):
+    """A loop body uses a Python list in a way that only makes sense iteration by iteration."""
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the uses of a parameter say about it; gathered in a first pass, used in the second."""
+
+    is_tensor: bool = False
+    rank: int | None = None
+    highest: int = -1
+    is_written: bool = False
+    names: dict[int, str] = field(default_factory=dict)
+
+    def seen(self, rank: int) -> None:
+        """Notes that the parameter is a tensor of `rank` dimensions."""
+        self.is_tensor = True
+        if self.rank is None:
+            self.rank = rank
+
+
+@dataclass(slots=True, eq=False)
+class Context:
+    """The state of one lowering; `evaluate` and `call` lead back into the interpreter."""
+
+    builder: Recorder
+    knowledge: Knowledge
+    version: NkiVersion
+    target: str
+    path: str
+    facts: dict[str, Facts]
+    scalars: dict[str, DType]
+    shapes: dict[str, str]
+    dtypes: dict[str, str]
+    evaluate: Callable[[Context, Frame, cst.CSTNode, str], Value]
+    call: Callable[[Context, Function, Sequence[Value], dict[str, Value]], Value]
+    function: Callable[[str], Function | None]
+    constant: Callable[[Context, str], Value | None]
+    buffers: set[str] = field(default_factory=set)
+    symbols: set[str] = field(default_factory=set)
+    program_axes: dict[str, Axis] = field(default_factory=dict)
+    results: tuple[str, ...] = ()
+    via: str = ""
+    loop_depth: int = 0
+    inlining: int = 0
+    fuel: int = FUEL
+    counter: int = 0
+    views: dict[str, View] = field(default_factory=dict)
+
+    @property
+    def is_legacy(self) -> bool:
+        """Whether the port is written for the first generation."""
+        return self.version < NkiVersion(0, 2)
+
+    def burn(self) -> None:
+        """Counts one evaluated node."""
+        self.fuel -= 1
+        if self.fuel < 0:
+            raise OutOfFuelError
+
+    def placeholder(self, extent: Expr, label: str = "", *, spread: bool = False) -> Dimension:
+        """A fresh dimension."""
+        self.counter += 1
+        return Dimension(f"${self.counter}", extent, label, spread)
+
+    def fresh_buffer(self, wanted: str) -> str:
+        """`wanted`, or a name like it that no buffer has."""
+        return _fresh(wanted or "tile", self.buffers)
+
+    def fresh_symbol(self, wanted: str) -> str:
+        """`wanted`, or a name like it that no symbol has."""
+        return _fresh(wanted, self.symbols)
+
+    def stated_dtype(self, name: str) -> DType | None:
+        """What the options say about the dtype of the parameter `name`."""
+        stated = self.dtypes.get(name)
+        if stated is None:
+            return None
+        try:
+            return dtype_named(stated)
+        except KeyError:
+            return None
+
+    def parameter_view(self, name: str, rank: int = 2) -> View:
+        """The tensor parameter `name`; `rank` is assumed as long as nothing shows it."""
+        facts = self.facts[name]
+        facts.is_tensor = True
+        found = self.views.get(name)
+        count = facts.rank if facts.rank is not None else max(facts.highest + 1, rank)
+        if found is None or len(found.dimensions) != count:
+            shape = tuple(self._size_at(name, position) for position in range(count))
+            dtype = self.stated_dtype(name) or dtype_of(name)
+            dimensions = tuple(self.placeholder(extent) for extent in shape)
+            index = tuple(Symbol(dimension.symbol, INT64) for dimension in dimensions)
+            found = View(Buffer(name, dtype, shape, Space.GLOBAL), dimensions, index)
+            self.views[name] = found
+        return found
+
+    def size_of(self, name: str, position: int) -> Expr:
+        """The extent of dimension `position` of the parameter `name`: stated, or a symbol."""
+        facts = self.facts[name]
+        facts.is_tensor = True
+        facts.highest = max(facts.highest, position)
+        return self._size_at(name, position)
+
+    def _size_at(self, name: str, position: int) -> Expr:
+        facts = self.facts[name]
+        stated = _sizes(self.shapes.get(name, ""))
+        if position < len(stated):
+            return integer(stated[position])
+        symbol = facts.names.get(position, f"{name}.shape[{position}]")
+        return self.size(symbol)
+
+    def size(self, symbol: str) -> Expr:
+        """The size called `symbol`, as a number where the options state it."""
+        stated = _sizes(self.shapes.get(symbol, ""))
+        return integer(stated[0]) if len(stated) == 1 else Symbol(symbol, INT64)
+
+    def name_dimension(self, parameter: str, position: int, local: str) -> None:
+        """Notes that dimension `position` of `parameter` is unpacked into the local called `local`."""
+        facts = self.facts[parameter]
+        if not local or local.strip("_") == "" or position in facts.names:
+            return
+        if local not in self.symbols:
+            self.symbols.add(local)
+            facts.names[position] = local
+
+    def opaque(
+        self,
+        reason: str,
+        via: str,
+        *,
+        reads: Sequence[str] = (),
+        writes: Sequence[str] = (),
+        operands: Sequence[Expr] = (),
+        value: ValueType | None = None,
+    ) -> Ref | None:
+        """Emits an operation that was not understood; its result where `value` says what it is like."""  # fmt: skip
+        made = self.builder.emit(
+            Opaque,
+            via=via,
+            reason=reason,
+            reads=tuple(dict.fromkeys(reads)),
+            writes=tuple(dict.fromkeys(writes)),
+            operands=tuple(operands),
+            type=value,
+        )
+        return Ref(made.id, value.dtype) if value is not None else None
+
+    def unknown(self, text: str, reason: str, *parts: Value) -> Unknown:
+        """A value that was not understood."""
+        return Unknown(text, reason, parts)
+
+
+def _fresh(wanted: str, taken: set[str]) -> str:
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    taken.add(name)
+    return name
+
+
+def _sizes(stated: str) -> list[int]:
+    parts = stated.replace("x", ",").strip("()[] ").split(",")
+    return [int(part) for part in parts if part.strip().isdigit()]

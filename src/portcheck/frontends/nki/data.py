@@ -1,0 +1,332 @@
+"""Tiles as operands: loading, casting, computing, storing; every engine instruction is made of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dtype_of
+from portcheck.frontends.nki.arithmetic import is_one, known, same
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.values import Buffer, Grid, Parameter, Result, Stretch, Unknown, Value, View
+from portcheck.frontends.nki.views import (
+    access,
+    broadcast,
+    expand,
+    mask_over_view,
+    positions,
+    select,
+    whole,
+)  # fmt: skip
+from portcheck.ir import (
+    PREDICATES,
+    Alloc,
+    Apply,
+    Cast,
+    Compute,
+    Const,
+    Expr,
+    Load,
+    Operator,
+    Ref,
+    Rounding,
+    Space,
+    Store,
+    Symbol,
+    ValueType,
+    WriteMode,
+    apply,
+    integer,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An operand of an instruction: an expression with its dtype and shape (empty for a scalar)."""
+
+    expression: Expr
+    dtype: DType
+    shape: tuple[Expr, ...] = ()
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is one value for all elements."""
+        return not self.shape
+
+
+def is_number(value: Value | None) -> TypeGuard[Expr]:
+    """Whether `value` is a size, flag or immediate."""
+    return isinstance(value, Const | Symbol | Ref | Apply)
+
+
+def scalar_symbol(context: Context, name: str) -> Symbol:
+    """The scalar parameter `name`."""
+    return Symbol(name, context.stated_dtype(name) or context.scalars.get(name, dtype_of(name)))
+
+
+def as_number(context: Context, value: Value | None) -> Expr | None:
+    """`value` as an expression; None when it is no number."""
+    match value:
+        case Const() | Symbol() | Ref() | Apply():
+            return value if context.builder.sees(value) else None
+        case Parameter(name) if not context.facts[name].is_tensor:
+            return scalar_symbol(context, name)
+        case Unknown(text, _, parts) if not parts and text:
+            return Symbol(text, INT64)
+        case _:
+            return None
+
+
+def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = "") -> View | None:
+    """`value` as elements of a buffer: a tensor parameter taken whole, a computed tile stored into its own buffer."""
+    match value:
+        case View():
+            return value if is_in_sight(context, value) else None
+        case Parameter(name):
+            return context.parameter_view(name, rank)
+        case Result():
+            if value.view is None and not context.builder.sees(value.expression):
+                return None
+            if (
+                value.view is not None
+                and not is_in_sight(context, value.view)
+                and context.builder.sees(value.expression)
+            ):
+                value.view = None
+            return settled(context, value, hint)
+        case _:
+            return None
+
+
+def is_in_sight(context: Context, view: View) -> bool:
+    """Whether the buffer of `view` is a parameter or was allocated where it can be seen."""
+    name = view.buffer.name
+    return name in context.facts or context.builder.sees_buffer(name)
+
+
+def settled(context: Context, result: Result, hint: str = "") -> View:
+    """The buffer that holds `result`, stored there now if it was in none."""
+    if result.view is None:
+        view = allocate(context, hint, result.dtype, result.real, result.space)
+        store(context, view, Operand(result.expression, result.dtype, result.real), mask=result.mask, via="=")
+        result.view = broadcast(context, view, result.shape) if result.real != result.shape else view
+    return result.view
+
+
+def allocate(context: Context, hint: str, dtype: DType, shape: Sequence[Expr], space: Space, via: str = "") -> View:
+    """A new buffer."""
+    buffer = Buffer(context.fresh_buffer(hint), dtype, tuple(shape), space)
+    context.builder.emit(Alloc, via=via, name=buffer.name, type=ValueType(dtype, buffer.shape, space))
+    return whole(context, buffer)
+
+
+def operand(context: Context, value: Value | None, rank: int = 0, mask: Grid | Expr | None = None) -> Operand | None:
+    """`value` as an operand, loaded if it stands in a buffer; ones are appended up to `rank` dimensions."""
+    if isinstance(value, Result) and value.view is None and not context.builder.sees(value.expression):
+        return None
+    if isinstance(value, Result) and value.view is None and len(value.real) >= rank:
+        return Operand(value.expression, value.dtype, value.real)
+    if isinstance(value, Parameter) and not context.facts[value.name].is_tensor:
+        symbol = scalar_symbol(context, value.name)
+        return Operand(symbol, symbol.dtype)
+    if isinstance(value, Grid):
+        shape = tuple(item.extent if item is not None else integer(1) for item in value.dimensions)
+        return cast(context, Operand(positions(value, len(shape)), INT64, shape), INT32)
+    view = as_view(context, value)
+    if view is not None:
+        while 0 < len(view.dimensions) < rank:
+            view = expand(context, view, len(view.dimensions))
+        return load(context, view, mask)
+    number = as_number(context, value)
+    return Operand(number, number.dtype) if number is not None else None
+
+
+def load(
+    context: Context, view: View, mask: Grid | Expr | None = None, *, via: str = "", is_tile: bool = True
+) -> Operand:
+    """Reads `view`; repeated dimensions are read once."""
+    elements = access(view, mask_over_view(mask, view), is_tile=is_tile, spread=False)
+    shape = tuple(axis.extent for axis in elements.axes if axis.extent is not None)
+    reference = context.builder.result(
+        Load, via=via or context.via, access=elements, type=ValueType(view.buffer.dtype, shape)
+    )
+    return Operand(reference, view.buffer.dtype, shape)
+
+
+def cast(context: Context, source: Operand, dtype: DType, via: str = "") -> Operand:
+    """`source` in `dtype`: a constant is rewritten, equal formats are left alone."""
+    if source.dtype == dtype:
+        return source
+    value = known(source.expression)
+    if value is not None:
+        return replace(source, expression=Const(_converted(value, dtype), dtype), dtype=dtype)
+    rounding = Rounding.EXACT if _is_widening(source.dtype, dtype) else Rounding.NEAREST_EVEN
+    reference = context.builder.result(
+        Cast, via=via or context.via, operand=source.expression, type=ValueType(dtype, source.shape), rounding=rounding
+    )
+    return Operand(reference, dtype, source.shape)
+
+
+def _converted(value: int | float | bool, dtype: DType) -> int | float | bool:
+    if dtype == BOOL:
+        return bool(value)
+    if dtype.is_integer:
+        return int(value) if abs(value) < float("inf") else value  # infinities and NaN compare false
+    return float(value) if dtype.is_float else value
+
+
+def _is_widening(source: DType, target: DType) -> bool:
+    """Whether every value of `source` is one of `target`; said only of what holds for every version of a format."""
+    wide = {FLOAT64.name: 3, FLOAT32.name: 2}
+    if source == BOOL:
+        return True
+    if not source.is_float or target.name not in wide:
+        return False
+    return wide.get(source.name, 1) < wide[target.name]
+
+
+def compute(
+    context: Context,
+    operator: Operator,
+    operands: Sequence[Operand],
+    dtype: DType,
+    *,
+    via: str = "",
+    mask: Expr | None = None,
+    approximate: bool = False,
+    casts: bool = True,
+) -> Operand:
+    """`operator` on `operands`, cast to `dtype` first; the result is `dtype`, or bool for a predicate."""  # fmt: skip
+    if casts:
+        operands = [cast(context, item, dtype) for item in operands]
+    shape = broadcast_shape([item.shape for item in operands])
+    made = BOOL if operator in PREDICATES else dtype
+    reference = context.builder.result(
+        Compute,
+        via=via,
+        operator=operator,
+        operands=tuple(item.expression for item in operands),
+        type=ValueType(made, shape),
+        mask=mask,
+        approximate=approximate,
+    )
+    return Operand(reference, made, shape)
+
+
+def broadcast_shape(shapes: Sequence[tuple[Expr, ...]]) -> tuple[Expr, ...]:
+    """The shape of an element-by-element result: aligned at the last dimension, extents of 1 give way."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    result: list[Expr] = [integer(1)] * rank
+    for shape in shapes:
+        for position, extent in enumerate(shape, rank - len(shape)):
+            if is_one(result[position]):
+                result[position] = extent
+    return tuple(result)
+
+
+def store(
+    context: Context,
+    view: View,
+    value: Operand,
+    *,
+    mask: Grid | Expr | None = None,
+    via: str = "",
+    mode: WriteMode = WriteMode.OVERWRITE,
+    is_tile: bool = True,
+) -> None:
+    """Writes `value`, cast to the buffer's dtype, to `view`; a value of other rank is laid out as the view."""
+    converted = cast(context, value, view.buffer.dtype)
+    view = _fitted(context, view, converted.shape)
+    note_written(context, view)
+    elements = access(view, mask_over_view(mask, view), is_tile=is_tile)
+    context.builder.emit(Store, via=via, access=elements, value=converted.expression, mode=mode)
+
+
+def note_written(context: Context, view: View) -> None:
+    """Notes that a parameter is written to."""
+    facts = context.facts.get(view.buffer.name)
+    if facts is not None:
+        facts.is_written = True
+
+
+def _fitted(context: Context, view: View, shape: tuple[Expr, ...]) -> View:
+    """`view` without or with dimensions of extent 1, so that it has the rank of `shape`."""
+    position = len(view.dimensions) - 1
+    while shape and len(view.dimensions) > len(shape) and position >= 0:
+        if is_one(view.dimensions[position].extent):
+            selectors = [integer(0) if at == position else Stretch(None, None) for at in range(len(view.dimensions))]
+            view = select(context, view, selectors) or view
+        position -= 1
+    while len(view.dimensions) < len(shape) and _has_extra_one(view, shape):
+        view = expand(context, view, len(view.dimensions))
+    return view
+
+
+def _has_extra_one(view: View, shape: tuple[Expr, ...]) -> bool:
+    return is_one(shape[len(view.dimensions)])
+
+
+def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
+    """The buffers that `values` stand in."""
+    found: list[str] = []
+    for value in values:
+        if isinstance(value, View):
+            found.extend([value.buffer.name] if is_in_sight(context, value) else [])
+        elif isinstance(value, Result) and value.view is not None:
+            found.append(value.view.buffer.name)
+        elif isinstance(value, Parameter) and context.facts[value.name].is_tensor:
+            found.append(value.name)
+        elif isinstance(value, Unknown):
+            found.extend(buffers_of(context, *value.parts))
+    return tuple(dict.fromkeys(found))
+
+
+def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
+    """The results and numbers among `values`."""
+    found: list[Expr] = []
+    for value in values:
+        if isinstance(value, Result) and value.view is None:
+            found.extend([value.expression] if context.builder.sees(value.expression) else [])
+        elif isinstance(value, Unknown):
+            found.extend(expressions_of(context, *value.parts))
+        else:
+            number = as_number(context, value) if not isinstance(value, Unknown) else None
+            if number is not None:
+                found.append(number)
+    return tuple(found)
+
+
+def dtype_of_value(context: Context, value: Value | None) -> DType | None:
+    """The dtype of a tile, tensor or immediate; a Python integer acts as int32, a float as float32."""
+    match value:
+        case View():
+            return value.buffer.dtype
+        case Result():
+            return value.dtype
+        case Parameter(name) if context.facts[name].is_tensor:
+            return context.parameter_view(name).buffer.dtype
+        case Grid():
+            return INT32
+        case _:
+            number = as_number(context, value)
+    if number is None:
+        return None
+    return INT32 if number.dtype.is_integer or number.dtype == BOOL else FLOAT32
+
+
+def same_shape(left: Sequence[Expr], right: Sequence[Expr]) -> bool:
+    """Whether both shapes are certainly equal."""
+    return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
+
+
+def condition_of(expression: Expr) -> Expr:
+    """`expression` as a truth value: a number is true unless it is zero."""
+    if expression.dtype == BOOL:
+        return expression
+    return apply(Operator.NOT_EQUAL, expression, Const(0, expression.dtype))
+
+
+def flag_called(text: str) -> Expr:
+    """A truth value that nothing in reach states, named by its text."""
+    return condition_of(Symbol(text, INT64))

@@ -1,0 +1,74 @@
+"""Which functions of a file are kernels."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from portcheck.frontends.nki.imports import inside, is_nki, qualified
+from portcheck.knowledge import Knowledge, Semantics
+
+_DECORATORS = frozenset({"jit", "baremetal", "benchmark", "profile", "trace", "nki_jit", "simulate_kernel"})
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def kernels_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledge) -> tuple[Definition, ...]:
+    """The decorated functions; in a file without any, those that call NKI and that no other such function calls."""
+    functions = list(_functions(tree.body))
+    decorated = [
+        node for node in functions if any(_is_kernel_mark(item, aliases, knowledge) for item in node.decorator_list)
+    ]
+    if decorated:
+        return tuple(decorated)
+    callers = [node for node in functions if _calls_nki(node, aliases)]
+    called = {name for node in callers for name in _called_names(node)}
+    return tuple(node for node in callers if node.name not in called)
+
+
+def top_level_functions(tree: ast.Module) -> dict[str, Definition]:
+    """The functions of the file by name, those under top-level `if` and `try` included; the last of a name wins."""
+    return {node.name: node for node in _functions(tree.body)}
+
+
+def _functions(body: list[ast.stmt]) -> Iterator[Definition]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            for block in _blocks(node):
+                yield from _functions(block)
+
+
+def _blocks(node: ast.If | ast.Try | ast.With) -> list[list[ast.stmt]]:
+    blocks = [node.body]
+    if isinstance(node, ast.If | ast.Try):
+        blocks.append(node.orelse)
+    if isinstance(node, ast.Try):
+        blocks.extend(handler.body for handler in node.handlers)
+        blocks.append(node.finalbody)
+    return blocks
+
+
+def _is_kernel_mark(node: ast.expr, aliases: Mapping[str, str], knowledge: Knowledge) -> bool:
+    if isinstance(node, ast.Call):
+        node = node.func
+    name = qualified(node, aliases)
+    if not name:
+        return False
+    entry = knowledge.api_in_any_version(name)
+    if entry is not None and entry.latest.semantics in (Semantics.DECORATOR, Semantics.MEASURE):
+        return True
+    word = name.rpartition(".")[2]
+    return word in _DECORATORS and (is_nki(name) or word == "nki_jit")
+
+
+def _calls_nki(node: Definition, aliases: Mapping[str, str]) -> bool:
+    """Whether `node` calls something inside one of NKI's own packages, not only a decorator or a benchmark."""
+    names = (qualified(item.func, aliases) for item in ast.walk(node) if isinstance(item, ast.Call))
+    return any(is_nki(name) and "." in inside(name) for name in names)
+
+
+def _called_names(node: Definition) -> Iterator[str]:
+    for item in ast.walk(node):
+        if isinstance(item, ast.Call) and isinstance(item.func, ast.Name) and item.func.id != node.name:
+            yield item.func.id

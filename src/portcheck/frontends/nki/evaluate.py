@@ -1,0 +1,297 @@
+"""Expressions of a port: what each one stands for, with the operations it emits on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import libcst as cst
+
+from portcheck.core.dtype import FLOAT64
+from portcheck.frontends.nki import attributes, operators, python_calls, subscripts
+from portcheck.frontends.nki.arithmetic import known, literal
+from portcheck.frontends.nki.calls import call_expression
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.data import as_number
+from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.values import (
+    NONE,
+    Dots,
+    External,
+    Function,
+    Grid,
+    Items,
+    Nothing,
+    Stretch,
+    Table,
+    Text,
+    Unknown,
+    Value,
+)  # fmt: skip
+from portcheck.ir import Const, Operator
+
+
+def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
+    """The value of the expression `node`; `hint` is the name it will be bound to."""
+    context.burn()
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        return context.unknown(frame.segment.text(node), f"{type(node).__name__} is not read")
+    with context.builder.at(frame.segment.span(node)):
+        return handler(context, frame, node, hint)
+
+
+def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.Name)
+    word = node.value
+    if word in _WORDS:
+        return _WORDS[word]
+    found = frame.find(word)
+    if found is not None:
+        return found
+    found = context.constant(context, word)
+    if found is not None:
+        return found
+    return (
+        External(word)
+        if python_calls.is_builtin(word)
+        else context.unknown(word, f"the name {word} is not defined in this file")
+    )
+
+
+_WORDS: Mapping[str, Value] = {"True": literal(True), "False": literal(False), "None": NONE}
+
+
+def _integer(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.Integer)
+    digits = node.value.replace("_", "")
+    if len(digits) > 40:
+        return context.unknown(digits[:40], "an integer of more than 40 digits")
+    return literal(int(digits, 0) if digits.strip("0") else 0)
+
+
+def _float(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.Float)
+    return Const(float(node.value.replace("_", "")), FLOAT64)
+
+
+def _string(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    if isinstance(node, cst.SimpleString):
+        try:
+            value = node.evaluated_value
+        except (ValueError, SyntaxError):
+            return Text("")
+        return Text(value if isinstance(value, str) else "")
+    return Text("")
+
+
+def _items(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.Tuple | cst.List | cst.Set)
+    values: list[Value] = []
+    for element in node.elements:
+        value = evaluate(context, frame, element.value)
+        if isinstance(element, cst.StarredElement):
+            unpacked = attributes.items_of(context, value)
+            if unpacked is None:
+                return context.unknown(frame.segment.text(node), "unpacks something that is not understood", value)
+            values.extend(unpacked)
+        else:
+            values.append(value)
+    return Items(values, is_list=not isinstance(node, cst.Tuple))
+
+
+def _dictionary(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.Dict)
+    table = Table({})
+    for element in node.elements:
+        if not isinstance(element, cst.DictElement):
+            return context.unknown(frame.segment.text(node), "a dictionary that unpacks another")
+        key = subscripts.key_of(evaluate(context, frame, element.key))
+        value = evaluate(context, frame, element.value)
+        if key is None:
+            return context.unknown(frame.segment.text(node), "a dictionary whose keys are not known", value)
+        table.entries[key] = value
+    return table
+
+
+def _attribute(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.Attribute)
+    return attributes.attribute(context, evaluate(context, frame, node.value), node.attr.value)
+
+
+def _subscript(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.Subscript)
+    target = evaluate(context, frame, node.value)
+    return subscripts.subscript(context, target, selectors(context, frame, node), hint, frame.segment.text(node))
+
+
+def selectors(context: Context, frame: Frame, node: cst.Subscript) -> list[Value]:
+    """The values between the brackets of `node`."""
+    found: list[Value] = []
+    for element in node.slice:
+        inner = element.slice
+        if isinstance(inner, cst.Index):
+            value = evaluate(context, frame, inner.value)
+            found.extend(value.values if isinstance(value, Items) and len(node.slice) == 1 else [value])
+        elif isinstance(inner, cst.Slice):
+            ends = [
+                as_number(context, evaluate(context, frame, end)) if end is not None else None
+                for end in (inner.lower, inner.upper, inner.step)
+            ]
+            missing = any(
+                end is not None and number is None
+                for end, number in zip((inner.lower, inner.upper, inner.step), ends, strict=True)
+            )
+            stretch = Stretch(ends[0], ends[1], ends[2])
+            found.append(
+                context.unknown(frame.segment.text(inner), "a slice that is not understood") if missing else stretch
+            )
+    return found
+
+
+def _binary(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.BinaryOperation)
+    left, right = evaluate(context, frame, node.left), evaluate(context, frame, node.right)
+    return operators.binary_operation(context, type(node.operator), left, right, frame.segment.text(node))
+
+
+def _unary(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.UnaryOperation)
+    return operators.unary_operation(
+        context, type(node.operator), evaluate(context, frame, node.expression), frame.segment.text(node)
+    )
+
+
+def _boolean(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.BooleanOperation)
+    left = evaluate(context, frame, node.left)
+    if isinstance(left, Grid):
+        # Python's own `and` gives its right operand when the left is an object: the left half of such a mask is lost.
+        return evaluate(context, frame, node.right) if isinstance(node.operator, cst.And) else left
+    is_and = isinstance(node.operator, cst.And)
+    decided = truth(context, left)
+    if decided is not None:
+        return evaluate(context, frame, node.right) if decided is is_and else left
+    right = evaluate(context, frame, node.right)
+    kind = Operator.LOGICAL_AND if is_and else Operator.LOGICAL_OR
+    return operators.numbers(context, kind, left, right, frame.segment.text(node))
+
+
+def truth(context: Context, value: Value) -> bool | None:
+    """Whether Python takes `value` as true; None when that is not known."""
+    match value:
+        case Items(values):
+            return bool(values)
+        case Text(text):
+            return bool(text)
+        case Unknown():
+            return None
+        case Table(entries, record):
+            return bool(entries) or bool(record)
+        case External() | Function() | Grid():
+            return True
+        case Nothing():
+            return False
+        case _:
+            pass
+    number = as_number(context, value)
+    result = known(number) if number is not None else None
+    return None if result is None else bool(result)
+
+
+def _comparison(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.Comparison)
+    left = evaluate(context, frame, node.left)
+    result: Value | None = None
+    for target in node.comparisons:
+        right = evaluate(context, frame, target.comparator)
+        part = operators.comparison(context, type(target.operator), left, right, frame.segment.text(node))
+        result = part if result is None else operators.both(context, result, part, frame.segment.text(node))
+        left = right
+    return result if result is not None else left
+
+
+def _conditional(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.IfExp)
+    test = evaluate(context, frame, node.test)
+    decided = truth(context, test)
+    if decided is not None:
+        return evaluate(context, frame, node.body if decided else node.orelse, hint)
+    chosen, other = evaluate(context, frame, node.body, hint), evaluate(context, frame, node.orelse, hint)
+    return operators.choice(context, test, chosen, other, frame.segment.text(node))
+
+
+def _comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.ListComp | cst.GeneratorExp | cst.SetComp)
+    values = _comprehended(context, frame, node.elt, node.for_in, hint)
+    if values is None:
+        return context.unknown(frame.segment.text(node), "a comprehension over something that is not known")
+    return Items(values, is_list=True)
+
+
+def _comprehended(
+    context: Context, frame: Frame, element: cst.BaseExpression, clause: cst.CompFor, hint: str
+) -> list[Value] | None:
+    values = attributes.items_of(context, evaluate(context, frame, clause.iter))
+    if values is None:
+        return None
+    inner = Frame(frame.segment, frame, frame.depth, frame.stored)
+    found: list[Value] = []
+    for value in values:
+        if not attributes.bind_target(inner, clause.target, value, context):
+            return None
+        decided = [truth(context, evaluate(context, inner, test.test)) for test in clause.ifs]
+        if None in decided:
+            return None
+        if not all(decided):
+            continue
+        if clause.inner_for_in is not None:
+            more = _comprehended(context, inner, element, clause.inner_for_in, hint)
+            if more is None:
+                return None
+            found.extend(more)
+        else:
+            found.append(evaluate(context, inner, element, hint))
+    return found
+
+
+def _lambda(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    return Function(hint or "lambda", node, frame.segment, frame)
+
+
+def _named(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    assert isinstance(node, cst.NamedExpr)
+    value = evaluate(context, frame, node.value, node.target.value if isinstance(node.target, cst.Name) else hint)
+    attributes.bind_target(frame, node.target, value, context)
+    return value
+
+
+def _dots(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    return Dots()
+
+
+_HANDLERS: Mapping[type[cst.CSTNode], Callable[[Context, Frame, cst.CSTNode, str], Value]] = {
+    cst.Name: _name,
+    cst.Integer: _integer,
+    cst.Float: _float,
+    cst.SimpleString: _string,
+    cst.ConcatenatedString: _string,
+    cst.FormattedString: _string,
+    cst.Tuple: _items,
+    cst.List: _items,
+    cst.Set: _items,
+    cst.Dict: _dictionary,
+    cst.Attribute: _attribute,
+    cst.Subscript: _subscript,
+    cst.BinaryOperation: _binary,
+    cst.UnaryOperation: _unary,
+    cst.BooleanOperation: _boolean,
+    cst.Comparison: _comparison,
+    cst.IfExp: _conditional,
+    cst.ListComp: _comprehension,
+    cst.GeneratorExp: _comprehension,
+    cst.SetComp: _comprehension,
+    cst.Lambda: _lambda,
+    cst.NamedExpr: _named,
+    cst.Ellipsis: _dots,
+    cst.Call: call_expression,
+}

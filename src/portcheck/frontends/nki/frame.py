@@ -1,0 +1,137 @@
+"""Where names live: one frame a function call, with what the function's text says about its names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from portcheck.frontends.nki.values import Value
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from portcheck.frontends.nki.parse import Segment
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """The names of one call of a function; `parent` is the frame of the function or module around it.
+
+    `segment` is the parsed text the function stands in, `stored` the names it indexes or assigns into.
+    `depth` counts the calls that were inlined to get here, `root` is the function's own node.
+    """
+
+    segment: Segment
+    parent: Frame | None = None
+    depth: int = 0
+    stored: frozenset[str] = frozenset()
+    root: cst.CSTNode | None = None
+    names: dict[str, Value] = field(default_factory=dict)
+
+    def find(self, name: str) -> Value | None:
+        """The value of `name` here or in a frame around this one."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.names:
+                return frame.names[name]
+            frame = frame.parent
+        return None
+
+
+_TRIVIA = ("whitespace", "lpar", "rpar", "comma", "leading_lines", "footer", "header", "lines_after")
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(name for name in kind.__dataclass_fields__ if not name.startswith(_TRIVIA))
+
+
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes directly below `node`, in order, without white space; much faster than libcst's own `children`."""
+    import libcst as cst
+
+    found: list[cst.CSTNode] = []
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, tuple | list):
+            found.extend(item for item in value if isinstance(item, cst.CSTNode))
+        elif isinstance(value, cst.CSTNode):
+            found.append(value)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def names_stored_into(body: cst.CSTNode) -> frozenset[str]:
+    """The names that `body` indexes, updates in place or asks for a method: they need a buffer of their own."""
+    import libcst as cst
+
+    found: set[str] = set()
+    stack: list[cst.CSTNode] = [body]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name):
+            found.add(node.value.value)
+        elif isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name):
+            found.add(node.target.value)
+        stack.extend(children(node))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def assigned_names(body: cst.CSTNode) -> tuple[str, ...]:
+    """The names that `body` binds by assignment, in order of first appearance; loop variables included."""
+    import libcst as cst
+
+    found: dict[str, None] = {}
+    stack: list[cst.CSTNode] = [body]
+    while stack:
+        node = stack.pop()
+        targets: list[cst.CSTNode] = []
+        if isinstance(node, cst.Assign):
+            targets = [item.target for item in node.targets]
+        elif isinstance(node, cst.AugAssign | cst.AnnAssign | cst.NamedExpr | cst.For):
+            targets = [node.target]
+        for target in targets:
+            found.update(dict.fromkeys(_names_in_target(target)))
+        if not isinstance(node, cst.FunctionDef | cst.Lambda):
+            stack.extend(reversed(children(node)))
+    return tuple(found)
+
+
+def read_outside(root: cst.CSTNode | None, block: cst.CSTNode) -> frozenset[str]:
+    """The names that occur in `root` outside `block`."""
+    return frozenset() if root is None else read_names(root, block)
+
+
+@lru_cache(maxsize=4096)
+def read_names(node: cst.CSTNode, skipped: cst.CSTNode | None = None) -> frozenset[str]:
+    """The names that occur in `node` outside assignment targets; updates in place read their target."""
+    import libcst as cst
+
+    found: set[str] = set()
+    stack: list[cst.CSTNode] = [node]
+    while stack:
+        item = stack.pop()
+        if item is skipped:
+            continue
+        if isinstance(item, cst.Name):
+            found.add(item.value)
+        elif isinstance(item, cst.Attribute | cst.Arg):
+            stack.append(item.value)
+        elif isinstance(item, cst.Assign):
+            stack.append(item.value)
+            stack.extend(target.target for target in item.targets if not isinstance(target.target, cst.Name))
+        else:
+            stack.extend(children(item))
+    return frozenset(found)
+
+
+def _names_in_target(target: cst.CSTNode) -> list[str]:
+    import libcst as cst
+
+    if isinstance(target, cst.Name):
+        return [target.value]
+    if isinstance(target, cst.Tuple | cst.List):
+        return [name for element in target.elements for name in _names_in_target(element.value)]
+    return []

@@ -1,0 +1,216 @@
+"""Lowering one kernel: what its parameters are, its body, its results; functions of the file are inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from portcheck.core.dtype import BOOL, FLOAT32, INT64, DType
+from portcheck.core.source import Span
+from portcheck.frontends.nki.calls import kept
+from portcheck.frontends.nki.context import Context, Facts, NeedsUnrollingError, OutOfFuelError
+from portcheck.frontends.nki.data import scalar_symbol
+from portcheck.frontends.nki.evaluate import evaluate
+from portcheck.frontends.nki.flow import FlowKind
+from portcheck.frontends.nki.frame import Frame, names_stored_into
+from portcheck.frontends.nki.recorder import Recorder
+from portcheck.frontends.nki.statements import emit_return, run_block
+from portcheck.frontends.nki.values import NONE, Function, Items, Parameter, Table, Value
+from portcheck.ir import Kernel, Space, ValueType
+from portcheck.ir import Parameter as KernelParameter
+from portcheck.knowledge import Knowledge, NkiVersion
+
+CALL_DEPTH = 12
+"""Calls inlined into one another; a deeper one is kept as a call."""
+_PASSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What lowering a kernel needs from its file and the options."""
+
+    knowledge: Knowledge
+    version: NkiVersion
+    target: str
+    path: str
+    shapes: dict[str, str]
+    dtypes: dict[str, str]
+    function: Callable[[str], Function | None]
+    constant: Callable[[Context, str], Value | None]
+
+
+def lower_kernel(environment: Environment, builder: Recorder, function: Function, span: Span) -> Kernel:
+    """The kernel; its text is read until no further pass says more about its parameters."""
+    facts: dict[str, Facts] = {name: Facts() for name in parameter_names(function.node)}
+    for _ in range(_PASSES - 1):
+        before = _summary(facts)
+        _lower(environment, Recorder(), function, span, facts)
+        if _summary(facts) == before:
+            break
+        _settle(facts)
+    return _lower(environment, builder, function, span, facts)
+
+
+def _summary(facts: dict[str, Facts]) -> str:
+    return repr(sorted((name, repr(fact)) for name, fact in facts.items()))
+
+
+def _settle(facts: dict[str, Facts]) -> None:
+    for fact in facts.values():
+        if fact.is_tensor and fact.rank is None and fact.highest >= 0:
+            fact.rank = fact.highest + 1
+
+
+def parameter_names(node: cst.FunctionDef | cst.Lambda) -> list[str]:
+    """The names of all parameters of a function."""
+    return [parameter.name.value for parameter in all_parameters(node)]
+
+
+def all_parameters(node: cst.FunctionDef | cst.Lambda) -> list[cst.Param]:
+    """All parameters of a function but the starred ones."""
+    parameters = node.params
+    return [*parameters.posonly_params, *parameters.params, *parameters.kwonly_params]
+
+
+def _lower(
+    environment: Environment, builder: Recorder, function: Function, span: Span, facts: dict[str, Facts]
+) -> Kernel:
+    context = Context(
+        builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
+        path=environment.path, facts=facts, scalars=_scalars(function.node), shapes=environment.shapes,
+        dtypes=environment.dtypes, evaluate=evaluate, call=call_function, function=environment.function,
+        constant=environment.constant,
+    )  # fmt: skip
+    context.buffers.update(facts)
+    context.symbols.update(facts)
+    context.symbols.update(name for fact in facts.values() for name in fact.names.values())
+    frame = Frame(
+        function.segment, function.home, 0, names_stored_into(function.node), function.node,
+        {name: Parameter(name) for name in facts},
+    )  # fmt: skip
+    for starred in (function.node.params.star_arg, function.node.params.star_kwarg):
+        if isinstance(starred, cst.Param):
+            frame.names[starred.name.value] = Items([]) if starred is function.node.params.star_arg else Table({})
+    with builder.region() as body, builder.at(span):
+        _run(context, frame, function)
+    return Kernel(
+        name=function.name,
+        parameters=tuple(_parameter(context, function, parameter) for parameter in all_parameters(function.node)),
+        axes=tuple(context.program_axes.values()),
+        body=tuple(body),
+        span=span,
+        results=context.results,
+    )
+
+
+def _run(context: Context, frame: Frame, function: Function) -> None:
+    try:
+        flow = run_block(context, frame, function.node.body.body)
+        if flow.kind is FlowKind.RETURN and not flow.is_done:
+            emit_return(context, flow.value if flow.value is not None else NONE)
+    except OutOfFuelError:
+        context.opaque("the kernel is too long to be evaluated", function.name, writes=_tensors(context))
+    except (NeedsUnrollingError, RecursionError):
+        context.opaque("the kernel nests too deeply to be evaluated", function.name, writes=_tensors(context))
+
+
+def _tensors(context: Context) -> list[str]:
+    return [name for name, fact in context.facts.items() if fact.is_tensor]
+
+
+def _scalars(node: cst.FunctionDef) -> dict[str, DType]:
+    """The dtypes of scalar parameters that annotations or defaults state."""
+    found: dict[str, DType] = {}
+    for parameter in all_parameters(node):
+        annotation = parameter.annotation.annotation if parameter.annotation is not None else None
+        stated = _ANNOTATED.get(annotation.value) if isinstance(annotation, cst.Name) else None
+        stated = stated or _of_default(parameter.default)
+        if stated is not None:
+            found[parameter.name.value] = stated
+    return found
+
+
+_ANNOTATED = {"int": INT64, "float": FLOAT32, "bool": BOOL}
+
+
+def _of_default(default: cst.BaseExpression | None) -> DType | None:
+    if isinstance(default, cst.UnaryOperation):
+        default = default.expression
+    if isinstance(default, cst.Integer):
+        return INT64
+    if isinstance(default, cst.Float):
+        return FLOAT32
+    if isinstance(default, cst.Name) and default.value in ("True", "False"):
+        return BOOL
+    return None
+
+
+def _parameter(context: Context, function: Function, parameter: cst.Param) -> KernelParameter:
+    name = parameter.name.value
+    span = function.segment.span(parameter)
+    facts = context.facts[name]
+    if facts.is_tensor:
+        buffer = context.parameter_view(name).buffer
+        value_type = ValueType(buffer.dtype, buffer.shape, Space.GLOBAL)
+        return KernelParameter(name=name, type=value_type, is_buffer=True, span=span, constant=not facts.is_written)
+    return KernelParameter(name=name, type=ValueType(scalar_symbol(context, name).dtype), is_buffer=False, span=span)
+
+
+def _table(entries: dict[str, Value]) -> Table:
+    table = Table({})
+    table.entries.update(entries)
+    return table
+
+
+def call_function(
+    context: Context, function: Function, positional: Sequence[Value], keywords: dict[str, Value]
+) -> Value:
+    """A call of a function of the file: its body, with its parameters bound to the arguments."""
+    depth = context.inlining + 1
+    if depth > CALL_DEPTH:
+        return kept(context, function.name, positional, keywords)
+    frame = Frame(function.segment, function.home, depth, names_stored_into(function.node), function.node)
+    if not _bind_arguments(context, frame, function, positional, keywords):
+        return kept(context, function.name, positional, keywords)
+    context.inlining += 1
+    try:
+        if isinstance(function.node, cst.Lambda):
+            return evaluate(context, frame, function.node.body)
+        flow = run_block(context, frame, function.node.body.body)
+    finally:
+        context.inlining -= 1
+    if flow.kind is FlowKind.RETURN and flow.value is not None:
+        return flow.value
+    return NONE
+
+
+def _bind_arguments(
+    context: Context, frame: Frame, function: Function, positional: Sequence[Value], keywords: dict[str, Value]
+) -> bool:
+    """Whether the arguments fit; the names are bound then."""
+    parameters = function.node.params
+    slots = [*parameters.posonly_params, *parameters.params]
+    rest = dict(keywords)
+    for parameter, value in zip(slots, positional, strict=False):
+        frame.names[parameter.name.value] = value
+    surplus = list(positional[len(slots) :])
+    if surplus and not isinstance(parameters.star_arg, cst.Param):
+        return False
+    if isinstance(parameters.star_arg, cst.Param):
+        frame.names[parameters.star_arg.name.value] = Items(surplus)
+    for parameter in all_parameters(function.node):
+        name = parameter.name.value
+        if name in rest:
+            frame.names[name] = rest.pop(name)
+        elif name not in frame.names:
+            if parameter.default is None:
+                return False
+            home = Frame(function.segment, function.home, frame.depth)
+            frame.names[name] = evaluate(context, home, parameter.default)
+    if rest and not isinstance(parameters.star_kwarg, cst.Param):
+        return False
+    if isinstance(parameters.star_kwarg, cst.Param):
+        frame.names[parameters.star_kwarg.name.value] = _table(rest)
+    return True

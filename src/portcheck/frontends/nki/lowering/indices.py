@@ -1,0 +1,113 @@
+"""Calls that give indices, ranges and program positions, and those that compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from portcheck.core.dtype import INT64
+from portcheck.frontends.nki.arithmetic import difference, known_int, plus
+from portcheck.frontends.nki.bind import Call
+from portcheck.frontends.nki.data import as_number
+from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.values import NONE, Counter, Grid, Stretch, Value
+from portcheck.frontends.nki.views import symbol_of
+from portcheck.ir import Axis, AxisKind, Barrier, Check, CheckKind, Expr, Scope, Symbol, integer
+from portcheck.knowledge import Role
+
+
+def limits(call: Call) -> tuple[Expr, Expr, Expr]:
+    """The start, stop and step of a range, given as Python's `range` takes them."""
+    values = [*call.values.values(), *call.rest] if call.rest else None
+    if values is None:
+        named = [call.values.get(item.name) for item in call.api.parameters]
+        values = [value for value in named if value is not None and value != NONE]
+    numbers = [as_number(call.context, value) for value in values]
+    return three(numbers)
+
+
+def three(numbers: Sequence[Expr | None]) -> tuple[Expr, Expr, Expr]:
+    """(start, stop, step) from one, two or three arguments."""
+    present = [number for number in numbers if number is not None]
+    if len(present) != len(numbers) or not 1 <= len(present) <= 3:
+        raise MisunderstoodError("the range is not understood")
+    if len(present) == 3 and known_int(present[2]) == 0:
+        raise MisunderstoodError("the range has no step")
+    if len(present) == 1:
+        return integer(0), present[0], integer(1)
+    return present[0], present[1], present[2] if len(present) == 3 else integer(1)
+
+
+def counter(call: Call) -> Value:
+    """A range for a loop."""
+    start, stop, step = limits(call)
+    return Counter(start, stop, step, call.api.semantics.value, call.via)
+
+
+def arange(call: Call) -> Value:
+    """An index variable along one dimension."""
+    start, stop, step = limits(call)
+    if known_int(step) != 1:
+        raise MisunderstoodError("an index range with a step")
+    dimension = call.context.placeholder(difference(stop, start), call.hint)
+    position: Expr = symbol_of(dimension)
+    return Grid(plus(start, position), (dimension,))
+
+
+def slice_of(call: Call) -> Value:
+    """start : start + size."""
+    start, size = call.number(Role.START), call.number(Role.SIZE)
+    if start is None or size is None:
+        raise MisunderstoodError("the slice is not understood")
+    return Stretch(start, plus(start, size), None, size)
+
+
+def partition(call: Call) -> Value:
+    """A size that is marked as the partition's: the size itself."""
+    size = call.number(Role.SIZE)
+    if size is None:
+        raise MisunderstoodError("the size is not understood")
+    return size
+
+
+def program(call: Call) -> Value:
+    """The position along a program axis."""
+    axis = call.constant(Role.AXIS)
+    if not isinstance(axis, int):
+        raise MisunderstoodError("the program axis is not known")
+    name = f"program_id[{axis}]"
+    kind = AxisKind.PROGRAM if call.context.is_legacy else AxisKind.CORE
+    extent = Symbol(f"num_programs[{axis}]", INT64)
+    call.context.program_axes.setdefault(name, Axis(name, kind, extent))
+    return Symbol(name, INT64)
+
+
+def program_count(call: Call) -> Value:
+    """The extent of a program axis."""
+    axis = call.constant(Role.AXIS)
+    if not isinstance(axis, int):
+        if call.given(Role.AXIS) is not None or call.given(Role.SIZE) is not None:
+            raise MisunderstoodError("the program axis is not known")
+        axis = 0
+    return Symbol(f"num_programs[{axis}]", INT64)
+
+
+def query(call: Call) -> Value:
+    """Something asked at compile time that depends on where the kernel runs: a symbol."""
+    return Symbol(call.via + "()", INT64)
+
+
+def nothing(call: Call) -> Value:
+    """A hint about scheduling."""
+    return NONE
+
+
+def barrier(call: Call) -> Value:
+    """The cores wait for each other."""
+    call.context.builder.emit(Barrier, via=call.via, scope=Scope.CORE)
+    return NONE
+
+
+def show(call: Call) -> Value:
+    """A print at run time."""
+    call.context.builder.emit(Check, via=call.via, kind=CheckKind.PRINT)
+    return NONE

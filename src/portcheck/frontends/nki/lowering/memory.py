@@ -1,0 +1,244 @@
+"""Allocation, loads, stores, copies, transposes."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import BOOL, FLOAT32, INT64, UINT8, DType
+from portcheck.frontends.nki.arithmetic import known_int, literal, product
+from portcheck.frontends.nki.bind import Call, as_dtype, as_sizes
+from portcheck.frontends.nki.data import (
+    Operand,
+    allocate,
+    as_view,
+    cast,
+    compute,
+    load,
+    note_written,
+    operand,
+    store,
+)  # fmt: skip
+from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.values import NONE, Items, Result, Value, View
+from portcheck.frontends.nki.views import access, mask_over_view, reshape
+from portcheck.ir import Cast, Copy, Operator, Rounding, Select, Space, Symbol, Transpose, ValueType, WriteMode, apply
+from portcheck.knowledge import Role
+
+_FILLED_WITH = {"zeros": 0, "zeros_like": 0, "ones": 1}
+
+
+def alloc(call: Call) -> Value:
+    """A buffer."""
+    context = call.context
+    like = as_view(context, call.given(Role.SOURCE))
+    shape = as_sizes(context, call.given(Role.SHAPE)) or (like.shape if like is not None else None)
+    if shape is None:
+        raise MisunderstoodError("the shape is not understood")
+    dtype = call.dtype() or (like.buffer.dtype if like is not None else None) or _default_dtype(call)
+    space = call.space()
+    if like is not None and call.given(Role.BUFFER) is None and like.buffer.space is not Space.GLOBAL:
+        space = like.buffer.space
+    return allocate(context, call.hint, dtype, shape, space, call.via)
+
+
+def _default_dtype(call: Call) -> DType:
+    if call.given(Role.DTYPE) is not None and as_dtype(call.context, call.given(Role.DTYPE)) is None:
+        raise MisunderstoodError("the dtype is not understood")
+    return FLOAT32
+
+
+def fill(call: Call) -> Value:
+    """A buffer set to one value, or the destination set to it."""
+    value = operand(call.context, call.given(Role.VALUE))
+    if value is None:
+        word = call.api.name.rpartition(".")[2]
+        if word not in _FILLED_WITH:
+            raise MisunderstoodError("the value is not understood")
+        value = Operand(literal(_FILLED_WITH[word]), literal(0).dtype)
+    destination = call.destination()
+    if destination is not None:
+        store(call.context, destination, value, via=call.via, mask=call.mask)
+        return NONE
+    view = alloc(call)
+    assert isinstance(view, View)
+    store(call.context, view, value, via=call.via)
+    return view
+
+
+def load_tile(call: Call) -> Value:
+    """HBM to a new tile."""
+    source = as_view(call.context, call.given(Role.SOURCE))
+    if source is None:
+        raise MisunderstoodError("the source is not understood")
+    loaded = load(call.context, source, call.mask, via=call.via)
+    return call.finish(loaded, source)
+
+
+def store_tile(call: Call) -> Value:
+    """A tile to HBM."""
+    value = call.given(Role.VALUE)
+    rank = len(value.shape) if isinstance(value, View | Result) else 2
+    destination = as_view(call.context, call.given(Role.DESTINATION), rank)
+    if destination is None:
+        raise MisunderstoodError("the destination is not understood")
+    source = operand(call.context, value)
+    if source is None:
+        raise MisunderstoodError("the value is not understood")
+    store(call.context, destination, source, mask=call.mask, via=call.via)
+    return NONE
+
+
+def copy(call: Call) -> Value:
+    """A transfer by DMA, or a copy by an engine."""
+    context = call.context
+    given = call.given(Role.SOURCE)
+    other = call.given(Role.DESTINATION)
+    rank = max((len(item.shape) for item in (given, other) if isinstance(item, View | Result)), default=2)
+    destination = as_view(context, other, rank)
+    is_transfer = call.api.engine == "dma"
+    source = as_view(context, given, rank) if is_transfer or not isinstance(given, Result) else None
+    if destination is not None and source is not None and is_transfer:
+        return _transfer(call, destination, source)
+    value = operand(context, given, mask=None)
+    if value is None or (destination is None and call.api.result_dtype == "destination"):
+        raise MisunderstoodError("an operand is not understood")
+    return call.finish(value, given)
+
+
+def _transfer(call: Call, destination: View, source: View) -> Value:
+    context = call.context
+    if len(source.dimensions) != len(destination.dimensions):
+        source = reshape(context, source, destination.shape)
+    is_tile = destination.buffer.is_on_chip or source.buffer.is_on_chip
+    note_written(context, destination)
+    rewrites = call.given(Role.OPERATOR) is not None
+    context.builder.emit(
+        Copy,
+        via=call.via,
+        destination=access(destination, mask_over_view(call.mask, destination), is_tile=is_tile),
+        source=access(source, mask_over_view(call.mask, source), is_tile=is_tile),
+        mode=WriteMode.ADD if rewrites else WriteMode.OVERWRITE,
+    )
+    return NONE
+
+
+def copy_predicated(call: Call) -> Value:
+    """A copy of the elements whose predicate holds; the others keep what the destination held."""
+    context = call.context
+    destination = call.destination()
+    predicate = operand(context, call.given(Role.PREDICATE))
+    source = operand(context, call.given(Role.SOURCE))
+    if destination is None or predicate is None or source is None:
+        raise MisunderstoodError("an operand is not understood")
+    held = load(context, destination)
+    reverse = any(call.values.get(item.name) is not None for item in call.api.parameters if item.name == "reverse_pred")
+    picked, other = (held, cast(context, source, held.dtype)) if reverse else (cast(context, source, held.dtype), held)
+    chosen = context.builder.result(
+        Select,
+        via=call.via,
+        condition=condition(call, predicate).expression,
+        on_true=picked.expression,
+        on_false=other.expression,
+        type=ValueType(held.dtype, held.shape),
+    )
+    store(context, destination, Operand(chosen, held.dtype, held.shape), via=call.via, mask=call.mask)
+    return NONE
+
+
+def condition(call: Call, predicate: Operand) -> Operand:
+    """`predicate` as a truth value: not equal to zero."""
+    if predicate.dtype == BOOL:
+        return predicate
+    zero = cast(call.context, Operand(literal(0), literal(0).dtype), predicate.dtype)
+    return compute(call.context, Operator.NOT_EQUAL, (predicate, zero), predicate.dtype, via=call.via, casts=False)
+
+
+def transpose(call: Call) -> Value:
+    """The dimensions of a tile exchanged; several free dimensions count as one."""
+    context = call.context
+    given = call.given(Role.SOURCE)
+    value = flattened_operand(call, given)
+    order = _order(call, len(value.shape))
+    shape = tuple(value.shape[position] for position in order)
+    made = context.builder.result(
+        Transpose, via=call.via, operand=value.expression, permutation=order, type=ValueType(value.dtype, shape)
+    )
+    finished = call.finish(Operand(made, value.dtype, shape), given)
+    if isinstance(finished, Result) and call.api.engine == "tensor":
+        finished.space = Space.PSUM
+    return finished
+
+
+def flattened_operand(call: Call, given: Value | None) -> Operand:
+    """A tile of two dimensions: the partition, and all free ones in row-major order."""
+    context = call.context
+    view = as_view(context, given) if not isinstance(given, Result) or len(given.real) > 2 else None
+    if view is None:
+        value = operand(context, given)
+        if value is None:
+            raise MisunderstoodError("an operand is not understood")
+        return value
+    axes = call.given(Role.PATTERN)
+    if len(view.dimensions) > 2 and axes is None and call.api.engine != "dma":
+        view = reshape(context, view, (view.shape[0], product(view.shape[1:])))
+    return load(context, view)
+
+
+_REVERSED_OUTER = {3: (2, 1, 0), 4: (3, 1, 2, 0)}
+
+
+def _order(call: Call, rank: int) -> tuple[int, ...]:
+    axes = call.given(Role.PATTERN)
+    if isinstance(axes, Items):
+        numbers = [known_int(size) for size in as_sizes(call.context, axes) or ()]
+        order = tuple(number for number in numbers if number is not None)
+        if sorted(order) == list(range(rank)):
+            return order
+        raise MisunderstoodError("the axes are not understood")
+    if rank == 2:
+        return (1, 0)
+    if rank in _REVERSED_OUTER:
+        return _REVERSED_OUTER[rank]
+    raise MisunderstoodError(f"a transpose of {rank} dimensions")
+
+
+def constant(call: Call) -> Value:
+    """An identity matrix; other constants are not read."""
+    size = call.number(Role.SIZE)
+    if size is None:
+        raise MisunderstoodError("the constant is not understood")
+    context = call.context
+    dtype = call.dtype() or UINT8
+    view = call.destination() or allocate(context, call.hint, dtype, (size, size), Space.SHARED, call.via)
+    diagonal = apply(Operator.EQUAL, Symbol("dim0", INT64), Symbol("dim1", INT64))
+    store(context, view, cast(context, Operand(diagonal, BOOL, (size, size)), dtype, call.via), via=call.via)
+    return view
+
+
+def cast_tile(call: Call) -> Value:
+    """A tile in another dtype."""
+    given = call.receiver if call.receiver is not None else call.given(Role.SOURCE)
+    value = operand(call.context, given)
+    if value is None:
+        raise MisunderstoodError("the operand is not understood")
+    return call.finish(value, given)
+
+
+def cast_bits(call: Call) -> Value:
+    """The bits of a tile read as another dtype of the same width."""
+    given = call.receiver if call.receiver is not None else call.given(Role.SOURCE)
+    value, dtype = operand(call.context, given), call.dtype()
+    if value is None or dtype is None:
+        raise MisunderstoodError("the operand or the dtype is not understood")
+    widths = [call.context.knowledge.dtype(item.name) for item in (value.dtype, dtype)]
+    if widths[0] is None or widths[1] is None or widths[0].bits != widths[1].bits:
+        raise MisunderstoodError("the bits are read as a dtype of another width")
+    made = call.context.builder.result(
+        Cast, via=call.via, operand=value.expression, type=ValueType(dtype, value.shape),
+        rounding=Rounding.EXACT, bitwise=True,
+    )  # fmt: skip
+    return Result(made, dtype, value.shape, value.shape)
+
+
+def assume(call: Call) -> Value:
+    """A tile whose shape is asserted: the tile."""
+    given = call.receiver if call.receiver is not None else call.given(Role.SOURCE)
+    return given if given is not None else NONE

@@ -1,0 +1,145 @@
+"""Selecting by a condition, by an affine index, by a range; index tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from portcheck.core.dtype import BOOL, FLOAT32, INT32, INT64
+from portcheck.frontends.nki.arithmetic import known_int, literal, plus, times
+from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
+from portcheck.frontends.nki.data import Operand, broadcast_shape, cast, compute, operand, store
+from portcheck.frontends.nki.lowering.compute import operand_for, operator_for, rank_of
+from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.lowering.memory import condition
+from portcheck.frontends.nki.lowering.reducing import combine_free
+from portcheck.frontends.nki.values import Grid, Items, Value
+from portcheck.frontends.nki.views import positions
+from portcheck.ir import Expr, Operator, Select, Symbol, ValueType, apply, integer
+from portcheck.knowledge import Role
+
+
+def select(call: Call) -> Value:
+    """One of two operands by a condition, element by element."""
+    sources = call.all(Role.SOURCE) or [*call.all(Role.ON_TRUE), *call.all(Role.ON_FALSE)]
+    predicate = call.given(Role.CONDITION) or call.given(Role.PREDICATE)
+    if len(sources) != 2 or predicate is None:
+        raise MisunderstoodError("an operand is not understood")
+    rank = max(rank_of(source) for source in sources)
+    truth = condition(call, operand_for(call, predicate, rank))
+    chosen = _chosen(call, truth, operand_for(call, sources[0], rank), operand_for(call, sources[1], rank))
+    target = call.destination(Role.REDUCE_DESTINATION)
+    if target is not None:
+        operator = ir_operator(operator_for(call, Role.REDUCE_OPERATOR)) or Operator.MAXIMUM
+        store(call.context, target, combine_free(call, operator, chosen), via=call.via)
+    return call.finish(chosen, *sources)
+
+
+def _chosen(call: Call, truth: Operand, first: Operand, second: Operand) -> Operand:
+    dtype = first.dtype if second.is_scalar or first.dtype == second.dtype else FLOAT32
+    if first.is_scalar:
+        dtype = second.dtype if not second.is_scalar else FLOAT32
+    first, second = cast(call.context, first, dtype, call.via), cast(call.context, second, dtype, call.via)
+    shape = broadcast_shape([truth.shape, first.shape, second.shape])
+    made = call.context.builder.result(
+        Select, via=call.via, condition=truth.expression, on_true=first.expression, on_false=second.expression,
+        type=ValueType(dtype, shape),
+    )  # fmt: skip
+    return Operand(made, dtype, shape)
+
+
+def affine_select(call: Call) -> Value:
+    """Keeps a tile where an affine function of the position compares true with zero."""
+    given = call.given(Role.ON_TRUE)
+    value = operand_for(call, given)
+    predicate = call.given(Role.PREDICATE)
+    if isinstance(predicate, Grid):
+        test = positions(predicate, len(value.shape))
+    else:
+        operator = ir_operator(operator_for(call, Role.COMPARISON0))
+        if operator is None:
+            raise MisunderstoodError("the comparison is not understood")
+        test = apply(operator, affine(call, len(value.shape)), integer(0))
+    truth = Operand(test, BOOL, value.shape)
+    return call.finish(_chosen(call, truth, value, operand_for(call, call.given(Role.ON_FALSE))), given)
+
+
+def affine(call: Call, rank: int) -> Expr:
+    """offset + partition * channel_multiplier + sum of step * index, over the positions of a tile."""
+    pattern = pairs(call)
+    total: Expr = call.number(Role.OFFSET) or integer(0)
+    multiplier = call.number(Role.CHANNEL_MULTIPLIER) or integer(0)
+    if known_int(multiplier) != 0:
+        total = plus(total, times(multiplier, Symbol("dim0", INT64)))
+    for place, (step, _) in enumerate(pattern):
+        if known_int(step) != 0:
+            total = plus(total, times(step, _along(pattern, place, rank)))
+    return total
+
+
+def _along(pattern: Sequence[tuple[Expr, Expr]], place: int, rank: int) -> Expr:
+    """The index of entry `place` of the pattern: a dimension of its own, or part of the one free dimension."""
+    if len(pattern) == rank - 1:
+        return Symbol(f"dim{place + 1}", INT64)
+    if rank != 2:
+        raise MisunderstoodError("the pattern does not fit the tile")
+    inner: Expr = integer(1)
+    for _, count in pattern[place + 1 :]:
+        inner = times(inner, count)
+    position: Expr = Symbol("dim1", INT64)
+    if place < len(pattern) - 1:
+        position = apply(Operator.FLOOR_DIVIDE, position, inner)
+    return apply(Operator.FLOOR_MODULO, position, pattern[place][1]) if place else position
+
+
+def pairs(call: Call) -> list[tuple[Expr, Expr]]:
+    """The (step, count) pairs of the pattern argument."""
+    given = call.given(Role.PATTERN)
+    return pairs_of(call, given)
+
+
+def pairs_of(call: Call, given: Value | None) -> list[tuple[Expr, Expr]]:
+    """The (step, count) pairs of a list of lists."""
+    found = []
+    for item in given.values if isinstance(given, Items) else ():
+        pair = as_sizes(call.context, item)
+        if pair is None or len(pair) != 2:
+            raise MisunderstoodError("the pattern is not understood")
+        found.append((pair[0], pair[1]))
+    if not found:
+        raise MisunderstoodError("the pattern is not understood")
+    return found
+
+
+def iota(call: Call) -> Value:
+    """An affine function of the position as a tile of int32."""
+    expression = call.given(Role.PATTERN)
+    if isinstance(expression, Grid):
+        return call.finish(operand_for(call, expression))
+    destination = call.destination()
+    if destination is None:
+        raise MisunderstoodError("the destination is not understood")
+    value = Operand(affine(call, len(destination.dimensions)), INT64, destination.shape)
+    return call.finish(cast(call.context, value, INT32, call.via))
+
+
+def range_select(call: Call) -> Value:
+    """Keeps a tile where its free index lies between two bounds a partition, and reduces it if asked."""
+    given = call.given(Role.ON_TRUE)
+    value = operand_for(call, given)
+    start = call.number(Role.START) or literal(0)
+    place = Operand(plus(Symbol("dim1", INT64), start), INT64, value.shape)
+    place = cast(call.context, place, FLOAT32, call.via)
+    tests = []
+    for comparison, bound in ((Role.COMPARISON0, Role.BOUND0), (Role.COMPARISON1, Role.BOUND1)):
+        operator = ir_operator(operator_for(call, comparison))
+        limit = operand(call.context, call.given(bound), len(value.shape))
+        if operator is None or limit is None:
+            raise MisunderstoodError("a bound is not understood")
+        tests.append(compute(call.context, operator, (place, limit), FLOAT32, via=call.via))
+    both = compute(call.context, Operator.LOGICAL_AND, tests, BOOL, via=call.via, casts=False)
+    chosen = _chosen(call, both, value, operand_for(call, call.given(Role.ON_FALSE)))
+    target = call.destination(Role.REDUCE_DESTINATION)
+    if target is not None:
+        operator = ir_operator(operator_for(call, Role.REDUCE_OPERATOR)) or Operator.MAXIMUM
+        store(call.context, target, combine_free(call, operator, chosen), via=call.via)
+    return call.finish(chosen, given)

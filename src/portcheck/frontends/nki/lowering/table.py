@@ -1,0 +1,111 @@
+"""Which function lowers which class of meaning, and what happens to calls that none understands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from portcheck.frontends.nki.bind import Call
+from portcheck.frontends.nki.data import buffers_of, expressions_of
+from portcheck.frontends.nki.lowering import compute, indices, memory, moments, products, reducing, selection, viewing
+from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.values import Result, Value, View
+from portcheck.ir import ValueType
+from portcheck.knowledge import Role, Semantics
+
+_WRITES = (Role.DESTINATION, Role.REDUCE_DESTINATION)
+
+HANDLERS: Mapping[Semantics, Callable[[Call], Value]] = {
+    Semantics.ALLOC: memory.alloc,
+    Semantics.FILL: memory.fill,
+    Semantics.LOAD: memory.load_tile,
+    Semantics.STORE: memory.store_tile,
+    Semantics.COPY: memory.copy,
+    Semantics.COPY_PREDICATED: memory.copy_predicated,
+    Semantics.TRANSPOSE: memory.transpose,
+    Semantics.LOAD_TRANSPOSE: memory.transpose,
+    Semantics.CONSTANT: memory.constant,
+    Semantics.CAST: memory.cast_tile,
+    Semantics.CAST_BITS: memory.cast_bits,
+    Semantics.ASSUME: memory.assume,
+    Semantics.VIEW: viewing.view,
+    Semantics.COMPUTE_UNARY: compute.unary,
+    Semantics.COMPUTE_BINARY: compute.binary,
+    Semantics.COMPUTE_NARY: compute.nary,
+    Semantics.COMPUTE_TENSOR_SCALAR: compute.tensor_scalar,
+    Semantics.COMPUTE_SCALAR_TENSOR_TENSOR: compute.scalar_tensor_tensor,
+    Semantics.COMPUTE_ACTIVATION: compute.activation,
+    Semantics.COMPUTE_ACTIVATION_REDUCE: compute.activation,
+    Semantics.COMPUTE_TENSOR_SCALAR_REDUCE: compute.tensor_scalar_reduce,
+    Semantics.DROPOUT: compute.dropout,
+    Semantics.RANDOM: compute.random_tile,
+    Semantics.RANDOM_UNIFORM: compute.random_tile,
+    Semantics.REDUCE_FREE: reducing.free,
+    Semantics.REDUCE_PARTITION: reducing.partition,
+    Semantics.REDUCE_MEAN: reducing.mean,
+    Semantics.REDUCE_VARIANCE: reducing.variance,
+    Semantics.REDUCE_MOMENTS: moments.statistics,
+    Semantics.REDUCE_MOMENTS_MERGE: moments.aggregate,
+    Semantics.SOFTMAX: reducing.softmax,
+    Semantics.RMS_NORM: reducing.rms_norm,
+    Semantics.MATMUL: products.matmul,
+    Semantics.SCAN: products.scan,
+    Semantics.SELECT: selection.select,
+    Semantics.SELECT_REDUCE: selection.select,
+    Semantics.SELECT_AFFINE: selection.affine_select,
+    Semantics.SELECT_RANGE: selection.range_select,
+    Semantics.IOTA: selection.iota,
+    Semantics.INDEX_RANGE: indices.arange,
+    Semantics.INDEX_SLICE: indices.slice_of,
+    Semantics.INDEX_PARTITION: indices.partition,
+    Semantics.INDEX_PROGRAM: indices.program,
+    Semantics.INDEX_PROGRAM_COUNT: indices.program_count,
+    Semantics.LOOP_RANGE: indices.counter,
+    Semantics.LOOP_PARALLEL: indices.counter,
+    Semantics.LOOP_SEQUENTIAL: indices.counter,
+    Semantics.LOOP_STATIC: indices.counter,
+    Semantics.LOOP_DYNAMIC: indices.counter,
+    Semantics.QUERY: indices.query,
+    Semantics.ORDER: indices.nothing,
+    Semantics.HINT: indices.nothing,
+    Semantics.RANDOM_SEED: indices.nothing,
+    Semantics.BARRIER_CORE: indices.barrier,
+    Semantics.CHECK_PRINT: indices.show,
+}
+
+
+def lower_call(call: Call) -> Value:
+    """The value of `call`; its operations are emitted. What is not understood becomes opaque."""
+    handler = HANDLERS.get(call.api.semantics)
+    if call.misfits:
+        return not_understood(call, f"{call.via} does not fit its signature: {', '.join(call.misfits)}")
+    if handler is None:
+        return not_understood(call, f"{call.via} ({call.api.semantics.value}) is not modelled")
+    before, call.context.via = call.context.via, call.via
+    try:
+        return handler(call)
+    except MisunderstoodError as error:
+        return not_understood(call, f"{call.via}: {error}")
+    finally:
+        call.context.via = before
+
+
+def not_understood(call: Call, reason: str) -> Value:
+    """`call` as an opaque operation that reads its arguments and writes its destinations."""
+    context = call.context
+    written = [value for role in _WRITES for value in call.all(role)]
+    read = [value for value in (*call.values.values(), *call.rest) if not any(value is item for item in written)]
+    source = next((value for value in read if isinstance(value, View | Result)), None)
+    shape = source.shape if isinstance(source, View | Result) else ()
+    returns = call.api.returns_value and not written
+    value_type = ValueType(call.result_dtype(source), shape) if returns and shape else None
+    made = context.opaque(
+        reason,
+        call.via,
+        reads=buffers_of(context, *read),
+        writes=buffers_of(context, *written),
+        operands=expressions_of(context, *read),
+        value=value_type,
+    )
+    if made is not None and value_type is not None:
+        return Result(made, value_type.dtype, shape, shape)
+    return context.unknown(call.via + "()", reason, *read)

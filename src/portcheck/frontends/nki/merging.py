@@ -1,0 +1,78 @@
+"""Names that hold different values after the two arms of a branch, or after a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from portcheck.frontends.nki.arithmetic import is_small
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.data import Operand, allocate, as_number, operand, same_shape, store
+from portcheck.frontends.nki.values import Items, Result, Unknown, Value, View
+from portcheck.ir import Apply, Expr, Op, Operator, Ref
+from portcheck.ir.expr import refs_in
+
+
+def merge(
+    context: Context,
+    condition: Expr,
+    bodies: Sequence[list[Op]],
+    first: Mapping[str, Value],
+    second: Mapping[str, Value],
+) -> dict[str, Value]:
+    """What each name stands for after a branch whose arms are `bodies`; stores are added at the ends of the arms."""
+    merged: dict[str, Value] = {}
+    for name in [*first, *(name for name in second if name not in first)]:
+        one, other = first.get(name), second.get(name)
+        if one is None or other is None:
+            merged[name] = Unknown(name, f"{name} is bound in one arm of a branch only")
+        elif one is other or (not isinstance(one, Items) and one == other):
+            merged[name] = one
+        else:
+            merged[name] = _merged(context, condition, bodies, name, one, other)
+    return merged
+
+
+def _merged(
+    context: Context, condition: Expr, bodies: Sequence[list[Op]], name: str, one: Value, other: Value
+) -> Value:
+    if isinstance(one, Items) and isinstance(other, Items) and len(one.values) == len(other.values):
+        pairs = zip(one.values, other.values, strict=True)
+        return Items(
+            [
+                left if left is right else _merged(context, condition, bodies, name, left, right)
+                for left, right in pairs
+            ],
+            one.is_list,
+        )
+    left, right = as_number(context, one), as_number(context, other)
+    if left is not None and right is not None and not refs_in(left) and not refs_in(right):
+        chosen = Apply(Operator.SELECT, (condition, left, right), left.dtype)
+        return chosen if is_small(chosen) else Unknown(name, f"{name} grows too large to keep")
+    shapes = [value.shape for value in (one, other) if isinstance(value, View | Result)]
+    if len(shapes) != 2 or not same_shape(shapes[0], shapes[1]):
+        return Unknown(name, f"{name} depends on a condition that is not known", (one, other))
+    return _through_memory(context, bodies, name, one, other)
+
+
+def _through_memory(context: Context, bodies: Sequence[list[Op]], name: str, one: Value, other: Value) -> Value:
+    assert isinstance(one, View | Result)
+    dtype = one.buffer.dtype if isinstance(one, View) else one.dtype
+    space = one.buffer.space if isinstance(one, View) else one.space
+    view = allocate(context, name, dtype, one.shape, space, via="if")
+    for body, value in zip(bodies, (one, other), strict=True):
+        with context.builder.continued(body):
+            found = operand(context, value)
+            if found is not None:
+                store(context, view, found, via="=")
+    return view
+
+
+def is_local(value: Value, before: frozenset[int]) -> bool:
+    """Whether `value` is a result of an operation that is not among `before`."""
+    expression = value.expression if isinstance(value, Result) else value
+    if isinstance(expression, Ref | Apply):
+        return bool(refs_in(expression) - before)
+    return False
+
+
+__all__ = ["Operand", "is_local", "merge"]

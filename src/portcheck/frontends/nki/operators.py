@@ -1,0 +1,297 @@
+"""Python's operators on numbers, index variables and tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import libcst as cst
+
+from portcheck.core.dtype import BOOL, FLOAT32, INT64
+from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
+from portcheck.frontends.nki.bind import Call, as_dtype
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.data import as_number, buffers_of, condition_of, expressions_of, flag_called, operand
+from portcheck.frontends.nki.lowering.compute import combine, single
+from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.values import (
+    NONE,
+    External,
+    Format,
+    Grid,
+    Items,
+    Nothing,
+    Parameter,
+    Result,
+    ShapeOf,
+    Text,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
+from portcheck.frontends.nki.views import combined
+from portcheck.ir import PREDICATES, TRUE, Apply, Const, Expr, Operator, Symbol, ValueType, apply
+from portcheck.knowledge import ApiStatus, ApiVersion, Semantics
+
+BINARY: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
+    cst.Add: ("+", Operator.ADD),
+    cst.Subtract: ("-", Operator.SUBTRACT),
+    cst.Multiply: ("*", Operator.MULTIPLY),
+    cst.Divide: ("/", Operator.DIVIDE),
+    cst.FloorDivide: ("//", Operator.FLOOR_DIVIDE),
+    cst.Modulo: ("%", Operator.FLOOR_MODULO),
+    cst.Power: ("**", Operator.POWER),
+    cst.LeftShift: ("<<", Operator.SHIFT_LEFT),
+    cst.RightShift: (">>", Operator.SHIFT_RIGHT_ARITHMETIC),
+    cst.BitAnd: ("&", Operator.BITWISE_AND),
+    cst.BitOr: ("|", Operator.BITWISE_OR),
+    cst.BitXor: ("^", Operator.BITWISE_XOR),
+}
+UPDATES: Mapping[type[cst.CSTNode], type[cst.CSTNode]] = {
+    cst.AddAssign: cst.Add,
+    cst.SubtractAssign: cst.Subtract,
+    cst.MultiplyAssign: cst.Multiply,
+    cst.DivideAssign: cst.Divide,
+    cst.FloorDivideAssign: cst.FloorDivide,
+    cst.ModuloAssign: cst.Modulo,
+    cst.PowerAssign: cst.Power,
+    cst.LeftShiftAssign: cst.LeftShift,
+    cst.RightShiftAssign: cst.RightShift,
+    cst.BitAndAssign: cst.BitAnd,
+    cst.BitOrAssign: cst.BitOr,
+    cst.BitXorAssign: cst.BitXor,
+}
+_COMPARISONS: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
+    cst.Equal: ("==", Operator.EQUAL),
+    cst.NotEqual: ("!=", Operator.NOT_EQUAL),
+    cst.LessThan: ("<", Operator.LESS),
+    cst.LessThanEqual: ("<=", Operator.LESS_EQUAL),
+    cst.GreaterThan: (">", Operator.GREATER),
+    cst.GreaterThanEqual: (">=", Operator.GREATER_EQUAL),
+}
+_LOGICAL = {Operator.BITWISE_AND: Operator.LOGICAL_AND, Operator.BITWISE_OR: Operator.LOGICAL_OR}
+
+
+def binary_operation(context: Context, kind: type[cst.CSTNode], left: Value, right: Value, text: str) -> Value:
+    """`left operator right`."""
+    if kind not in BINARY:
+        return context.unknown(text, "this operator is not read", left, right)
+    sign, operator = BINARY[kind]
+    if isinstance(left, Items) or isinstance(right, Items):
+        return _joined(context, operator, left, right, text)
+    if isinstance(left, Text) or isinstance(right, Text):
+        return Text("")
+    if _is_tile(context, left) or _is_tile(context, right):
+        return on_tiles(context, sign, operator, left, right, text)
+    return numbers(context, operator, left, right, text)
+
+
+def numbers(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value:
+    """`left operator right` on numbers and index variables."""
+    first = left if isinstance(left, Grid) else as_number(context, left)
+    second = right if isinstance(right, Grid) else as_number(context, right)
+    if first is None or second is None:
+        return context.unknown(text, "an operand is not understood", left, right)
+    if isinstance(first, Grid) or isinstance(second, Grid):
+        logical = _LOGICAL.get(operator, operator) if _is_predicate(first) or _is_predicate(second) else operator
+        grid = combined(logical, first, second)
+        return grid if grid is not None else context.unknown(text, "an index too large to keep")
+    if first.dtype == BOOL and second.dtype == BOOL:
+        operator = _LOGICAL.get(operator, operator)
+    made = binary(operator, first, second)
+    if made is not None:
+        return made
+    return flag_called(text) if operator in PREDICATES else Symbol(text, INT64)
+
+
+def _is_predicate(value: Grid | Expr) -> bool:
+    return (value.expression if isinstance(value, Grid) else value).dtype == BOOL
+
+
+def unary_operation(context: Context, kind: type[cst.CSTNode], value: Value, text: str) -> Value:
+    """`operator value`."""
+    operator = _UNARY.get(kind)
+    if kind is cst.Plus:
+        return value
+    if operator is None:
+        return context.unknown(text, "this operator is not read", value)
+    if _is_tile(context, value) and operator is not Operator.LOGICAL_NOT:
+        return _single_on_tile(context, operator, value, text)
+    if isinstance(value, Grid):
+        if operator is Operator.BITWISE_NOT and _is_predicate(value):
+            operator = Operator.LOGICAL_NOT
+        return Grid(unary(operator, value.expression), value.dimensions)
+    if operator is Operator.LOGICAL_NOT and isinstance(value, Nothing | Text | Items | External):
+        empty = isinstance(value, Nothing) or value in (Text(""),) or (isinstance(value, Items) and not value.values)
+        return literal(empty)
+    number = as_number(context, value)
+    return (
+        unary(operator, number) if number is not None else context.unknown(text, "the operand is not understood", value)
+    )
+
+
+_UNARY: Mapping[type[cst.CSTNode], Operator] = {
+    cst.Minus: Operator.NEGATE,
+    cst.Not: Operator.LOGICAL_NOT,
+    cst.BitInvert: Operator.BITWISE_NOT,
+}
+
+
+def comparison(context: Context, kind: type[cst.CSTNode], left: Value, right: Value, text: str) -> Value:
+    """One comparison; identity and membership are decided where the values are known."""
+    if kind in (cst.Is, cst.IsNot):
+        return _identity(context, left, right, text, negated=kind is cst.IsNot)
+    if kind in (cst.In, cst.NotIn):
+        return _membership(context, left, right, text, negated=kind is cst.NotIn)
+    if kind not in _COMPARISONS:
+        return context.unknown(text, "this comparison is not read", left, right)
+    sign, operator = _COMPARISONS[kind]
+    if operator in (Operator.EQUAL, Operator.NOT_EQUAL):
+        settled_value = _objects(context, operator, left, right, text)
+        if settled_value is not None:
+            return settled_value
+    if _is_tile(context, left) or _is_tile(context, right):
+        return on_tiles(context, sign, operator, left, right, text)
+    first, second = as_number(context, left), as_number(context, right)
+    if first is not None and second is not None and operator is Operator.EQUAL and first == second:
+        return apply(operator, first, second)
+    return numbers(context, operator, left, right, text)
+
+
+def _objects(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value | None:
+    """Equality of shapes, strings and dtypes; None when the operands are something else."""
+    is_equal: bool | None = None
+    wanted = operator is Operator.EQUAL
+    left, right = _as_items(context, left, right), _as_items(context, right, left)
+    if isinstance(left, Items) and isinstance(right, Items):
+        if len(left.values) != len(right.values):
+            return literal(not wanted)
+        result: Value = TRUE
+        for one, other in zip(left.values, right.values, strict=True):
+            part = comparison(context, cst.Equal, one, other, text)
+            result = part if result is TRUE else both(context, result, part, text)
+        return result if wanted else _negated(context, result, text)
+    if isinstance(left, Text) and isinstance(right, Text):
+        is_equal = left.value == right.value
+    elif isinstance(left, Nothing) or isinstance(right, Nothing):
+        if isinstance(left, Unknown | Parameter) or isinstance(right, Unknown | Parameter):
+            return context.unknown(text, "the comparison is not decided", left, right)
+        is_equal = left == right
+    elif isinstance(left, Format | External) and isinstance(right, Format | External):
+        first, second = as_dtype(context, left), as_dtype(context, right)
+        if first is not None and second is not None and (first.is_symbolic or second.is_symbolic) and first != second:
+            return flag_called(f"{first} == {second}" if wanted else f"{first} != {second}")
+        is_equal = first == second if first is not None and second is not None else left == right
+    return None if is_equal is None else literal(is_equal is wanted)
+
+
+def _as_items(context: Context, value: Value, other: Value) -> Value:
+    """A shape of unknown rank compared with a tuple has the tuple's rank."""
+    if not isinstance(value, ShapeOf):
+        return value
+    rank = len(other.values) if isinstance(other, Items) else 2
+    if isinstance(other, Items):
+        context.facts[value.parameter].seen(rank)
+    return Items(list(context.parameter_view(value.parameter, rank).shape))
+
+
+def _negated(context: Context, value: Value, text: str) -> Value:
+    number = as_number(context, value)
+    return unary(Operator.LOGICAL_NOT, number) if number is not None else context.unknown(text, "not decided", value)
+
+
+def _identity(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
+    for value, other in ((left, right), (right, left)):
+        if isinstance(other, Nothing):
+            if isinstance(value, Parameter) and not context.facts[value.name].is_tensor:
+                return flag_called(text)
+            if isinstance(value, Unknown):
+                return flag_called(text)
+            return literal(isinstance(value, Nothing) is not negated)
+    first, second = as_number(context, left), as_number(context, right)
+    if first is not None and second is not None and known(first) is not None and known(second) is not None:
+        return literal((known(first) == known(second)) is not negated)
+    return literal((left is right or left == right) is not negated)
+
+
+def _membership(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
+    if not isinstance(right, Items):
+        return flag_called(text)
+    parts = [comparison(context, cst.Equal, left, item, text) for item in right.values]
+    decided = [known(part) if isinstance(part, Const | Apply) else None for part in parts]
+    if any(decided):
+        return literal(not negated)
+    return literal(negated) if all(part is not None for part in decided) else flag_called(text)
+
+
+def both(context: Context, left: Value, right: Value, text: str) -> Value:
+    """`left and right` of two comparisons."""
+    return numbers(context, Operator.LOGICAL_AND, left, right, text)
+
+
+def choice(context: Context, test: Value, chosen: Value, other: Value, text: str) -> Value:
+    """One of two values by a condition that is not known."""
+    if chosen == other:
+        return chosen
+    condition, first, second = as_number(context, test), as_number(context, chosen), as_number(context, other)
+    if condition is None or first is None or second is None:
+        if isinstance(chosen, Unknown) or not isinstance(other, Unknown):
+            return context.unknown(text, "depends on a condition that is not known", chosen, other)
+        return context.unknown(text, "depends on a condition that is not known", other, chosen)
+    return Apply(Operator.SELECT, (condition_of(condition), first, second), first.dtype)
+
+
+def on_tiles(context: Context, sign: str, operator: Operator, left: Value, right: Value, text: str) -> Value:
+    """A Python operator between tiles, or a tile and a scalar: one instruction."""
+    call = Call(context, _described(operator, len((left, right))), sign, "")
+    before, context.via = context.via, sign
+    try:
+        return combine(call, operator, left, right)
+    except MisunderstoodError as error:
+        return _opaque_tile(context, sign, f"{sign}: {error}", left, right)
+    finally:
+        context.via = before
+
+
+def _single_on_tile(context: Context, operator: Operator, value: Value, text: str) -> Value:
+    call = Call(context, _described(operator, 1), "-" if operator is Operator.NEGATE else "~", "")
+    found = operand(context, value)
+    if found is None:
+        return context.unknown(text, "the operand is not understood", value)
+    return call.finish(single(call, operator, found), value)
+
+
+def _opaque_tile(context: Context, sign: str, reason: str, left: Value, right: Value) -> Value:
+    source = left if isinstance(left, View | Result) else right
+    shape = source.shape if isinstance(source, View | Result) else ()
+    dtype = source.buffer.dtype if isinstance(source, View) else FLOAT32
+    made = context.opaque(
+        reason, sign, reads=buffers_of(context, left, right), operands=expressions_of(context, left, right),
+        value=ValueType(dtype, shape),
+    )  # fmt: skip
+    return Result(made, dtype, shape, shape) if made is not None else NONE
+
+
+def _described(operator: Operator, count: int) -> ApiVersion:
+    """An operator of Python on tiles, described as the calls of the knowledge base are."""
+    return ApiVersion(
+        name=operator.value, semantics=Semantics.COMPUTE_BINARY if count == 2 else Semantics.COMPUTE_UNARY,
+        operator=operator, since="0.1", until="", parameters=(), engine="unknown", accumulate_dtype="",
+        result_dtype="promote", order=None, targets=(), status=ApiStatus.OK, replacement="", note="", source="",
+    )  # fmt: skip
+
+
+def _is_tile(context: Context, value: Value) -> bool:
+    if isinstance(value, Parameter):
+        return context.facts[value.name].is_tensor
+    return isinstance(value, View | Result)
+
+
+def _joined(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value:
+    if operator is Operator.ADD and isinstance(left, Items) and isinstance(right, Items):
+        return Items([*left.values, *right.values], left.is_list)
+    for items, factor in ((left, right), (right, left)):
+        number = as_number(context, factor)
+        count = known(number) if number is not None else None
+        if operator is Operator.MULTIPLY and isinstance(items, Items) and isinstance(count, int) and 0 <= count <= 4096:
+            return Items(items.values * count, items.is_list)
+    return context.unknown(text, "an operation on lists that is not understood", left, right)

@@ -1,0 +1,57 @@
+"""A builder that also knows which results and buffers can be seen from where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from portcheck.ir import Alloc, Builder, Expr, Op
+from portcheck.ir.build import OperationType
+from portcheck.ir.expr import refs_in
+
+
+class Recorder(Builder):
+    """Collects operations; remembers those of the regions that are open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._visible: list[set[int]] = [set()]
+        self._allocated: list[set[str]] = [set()]
+
+    @contextmanager
+    def region(self) -> Iterator[list[Op]]:
+        """A nested region; what it holds is out of sight once it is closed."""
+        with super().region() as body:
+            self._visible.append(set())
+            self._allocated.append(set())
+            try:
+                yield body
+            finally:
+                self._visible.pop()
+                self._allocated.pop()
+
+    @contextmanager
+    def continued(self, body: list[Op]) -> Iterator[None]:
+        """Opens a closed region again: what is emitted is added at its end and sees what stands in it."""
+        with self.region() as added:
+            self._visible[-1].update(op.id for op in body)
+            self._allocated[-1].update(op.name for op in body if isinstance(op, Alloc))
+            yield
+        body.extend(added)
+
+    def emit(self, operation: type[OperationType], **fields: Any) -> OperationType:
+        """Appends an operation to the current region and returns it."""
+        made = super().emit(operation, **fields)
+        self._visible[-1].add(made.id)
+        if isinstance(made, Alloc):
+            self._allocated[-1].add(made.name)
+        return made
+
+    def sees(self, expression: Expr) -> bool:
+        """Whether every result that `expression` uses can be seen from here."""
+        return all(any(number in level for level in self._visible) for number in refs_in(expression))
+
+    def sees_buffer(self, name: str) -> bool:
+        """Whether the buffer `name` was allocated where it can be seen from here."""
+        return any(name in level for level in self._allocated)

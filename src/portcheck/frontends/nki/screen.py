@@ -1,0 +1,63 @@
+"""A cheap look at a file before libcst sees it: libcst dies on deep nesting and is quadratic on long chains.
+
+Known facts: about 5,000 nested parentheses end the process, long operator chains raise RecursionError. The standard
+parser has limits of its own and only raises, so it goes first.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+SIZE_LIMIT = 4_000_000
+"""Characters a file may have."""
+DEPTH_LIMIT = 120
+"""Syntax nodes inside one another that a statement may have; real ports stay below 40."""
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a text is not read: a message and the line and column (from 1, in code points) it is about."""
+
+    message: str
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A text that passed: its lines without a byte order mark, its syntax tree, whether a mark was taken off."""
+
+    lines: tuple[str, ...]
+    tree: ast.Module
+    had_mark: bool
+
+
+def screen(text: str) -> Screened | Fault:
+    """The syntax tree of `text`, or why it is not read."""
+    if len(text) > SIZE_LIMIT:
+        return Fault(f"the file has {len(text)} characters; at most {SIZE_LIMIT} are read")
+    had_mark = text.startswith(_BYTE_ORDER_MARK)
+    plain = text.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in plain:
+        return Fault("the file holds a NUL character", plain[: plain.index("\0")].count("\n") + 1)
+    try:
+        tree = ast.parse(plain)
+    except SyntaxError as error:
+        return Fault(f"not valid Python: {error.msg}", max(error.lineno or 1, 1), max(error.offset or 1, 1))
+    except (RecursionError, MemoryError):
+        return Fault("nested too deeply to be read")
+    except ValueError as error:
+        return Fault(f"not valid Python: {error}")
+    return Screened(tuple(plain.split("\n")), tree, had_mark)
+
+
+def is_too_deep(node: ast.AST) -> bool:
+    """Whether more than DEPTH_LIMIT syntax nodes stand inside one another in `node`."""
+    level: list[ast.AST] = [node]
+    for _ in range(DEPTH_LIMIT):
+        level = [child for parent in level for child in ast.iter_child_nodes(parent)]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,185 @@
+"""Indexing: tiles, index variables, lists, dictionaries, shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from portcheck.core.dtype import INT64
+from portcheck.frontends.nki.arithmetic import difference, known, known_int, plus
+from portcheck.frontends.nki.attributes import items_of
+from portcheck.frontends.nki.context import Context, NeedsUnrollingError
+from portcheck.frontends.nki.data import as_number, as_view, is_number, load
+from portcheck.frontends.nki.values import (
+    Counter,
+    Dimension,
+    Dots,
+    External,
+    Function,
+    Grid,
+    Items,
+    Nothing,
+    Parameter,
+    Result,
+    ShapeOf,
+    Stretch,
+    Table,
+    Text,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
+from portcheck.frontends.nki.views import Selector, select, symbol_of
+from portcheck.ir import Symbol, integer
+from portcheck.knowledge import Semantics
+
+
+def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: str, text: str) -> Value:
+    """`target[chosen]`."""
+    match target:
+        case View() | Result():
+            view = indexed(context, target, chosen)
+            return view if view is not None else context.unknown(text, "the index is not understood", target, *chosen)
+        case Parameter(name):
+            return _of_parameter(context, name, chosen, text)
+        case ShapeOf(parameter):
+            return _size(context, parameter, chosen, text)
+        case Grid():
+            return _reaxed(context, target, chosen, text)
+        case External(name) if _is_mesh(context, name):
+            return _mesh(context, chosen, text)
+        case Items():
+            return _item(context, target, chosen, text)
+        case Table(entries):
+            key = key_of(chosen[0]) if len(chosen) == 1 else None
+            if key is not None and key in entries:
+                return entries[key]
+            return context.unknown(text, "the key is not known", *entries.values())
+        case Function():
+            return target
+        case Counter():
+            return _item(context, Items(items_of(context, target) or []), chosen, text)
+        case Unknown(name, reason, parts):
+            return Unknown(text, reason, (*parts, *(item for item in chosen if isinstance(item, View | Result))))
+        case _:
+            return context.unknown(text, "indexing something that is not a tile", target)
+
+
+def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | None:
+    """The elements of a tile or tensor that `chosen` names; None when they are not understood."""
+    selectors: list[Selector] = []
+    for value in chosen:
+        selector = _selector(context, value)
+        if selector is None:
+            return None
+        selectors.append(selector)
+    if isinstance(target, Parameter):
+        consumed = sum(not isinstance(item, Nothing | Dots) for item in selectors)
+        facts = context.facts[target.name]
+        if not any(isinstance(item, Dots) for item in selectors):
+            facts.seen(consumed)
+        view = as_view(context, target, consumed)
+    else:
+        view = as_view(context, target)
+    return select(context, view, selectors) if view is not None else None
+
+
+def _selector(context: Context, value: Value) -> Selector | None:
+    match value:
+        case Stretch() | Grid() | Dots() | Nothing():
+            return value
+        case View() | Result():
+            return _from_memory(context, value)
+        case _:
+            return as_number(context, value)
+
+
+def _from_memory(context: Context, value: View | Result) -> Selector | None:
+    """An index that stands in a tile: the loaded element at each position of that tile."""
+    view = as_view(context, value)
+    if view is None:
+        return None
+    loaded = load(context, view)
+    return Grid(loaded.expression, tuple(context.placeholder(extent) for extent in loaded.shape))
+
+
+def _of_parameter(context: Context, name: str, chosen: Sequence[Value], text: str) -> Value:
+    if not context.facts[name].is_tensor and len(chosen) == 1 and not isinstance(chosen[0], Stretch | Grid | Dots):
+        number = as_number(context, chosen[0])
+        if number is not None and known_int(number) is not None:
+            # `shape2D[0]`: an index by a constant says nothing about being a tensor.
+            return Symbol(text, INT64)
+    view = indexed(context, Parameter(name), chosen)
+    return view if view is not None else context.unknown(text, "the index is not understood", Parameter(name), *chosen)
+
+
+def _size(context: Context, parameter: str, chosen: Sequence[Value], text: str) -> Value:
+    place = known_int(as_number(context, chosen[0])) if len(chosen) == 1 else None
+    facts = context.facts[parameter]
+    if place is not None and place < 0 and facts.rank is not None:
+        place += facts.rank
+    if place is None or place < 0:
+        if len(chosen) == 1 and isinstance(chosen[0], Stretch):
+            return _item(context, Items(list(context.parameter_view(parameter).shape)), chosen, text)
+        return context.unknown(text, "which dimension is not known")
+    return context.size_of(parameter, place)
+
+
+def _reaxed(context: Context, grid: Grid, chosen: Sequence[Value], text: str) -> Value:
+    """An index variable given its place among dimensions: `[:, None]`."""
+    remaining = list(grid.dimensions)
+    made: list[Dimension | None] = []
+    for value in chosen:
+        if isinstance(value, Nothing):
+            made.append(None)
+        elif isinstance(value, Stretch) and value == Stretch(None, None) and remaining:
+            made.append(remaining.pop(0))
+        elif isinstance(value, Dots):
+            made.extend(remaining)
+            remaining = []
+        else:
+            return context.unknown(text, "indexing an index variable", grid)
+    return Grid(grid.expression, (*made, *remaining))
+
+
+def _is_mesh(context: Context, name: str) -> bool:
+    entry = context.knowledge.api_in_any_version(name)
+    return entry is not None and entry.latest.semantics is Semantics.INDEX_GRID
+
+
+def _mesh(context: Context, chosen: Sequence[Value], text: str) -> Value:
+    """One index variable a slice, each along its own dimension."""
+    found: list[Value] = []
+    for place, value in enumerate(chosen):
+        if not isinstance(value, Stretch) or value.stop is None:
+            return context.unknown(text, "the index grid is not understood")
+        start = value.start if value.start is not None else integer(0)
+        dimension = context.placeholder(difference(value.stop, start))
+        dimensions = tuple(dimension if at == place else None for at in range(len(chosen)))
+        found.append(Grid(plus(start, symbol_of(dimension)), dimensions))
+    return Items(found) if len(found) != 1 else found[0]
+
+
+def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) -> Value:
+    if len(chosen) != 1:
+        return context.unknown(text, "indexing a list with several indices", *items.values)
+    value = chosen[0]
+    if isinstance(value, Stretch):
+        ends = [known_int(end) for end in (value.start, value.stop, value.step)]
+        given = [end is not None for end in (value.start, value.stop, value.step)]
+        if any(is_given and end is None for is_given, end in zip(given, ends, strict=True)):
+            return context.unknown(text, "a slice of a list that is not known", *items.values)
+        return Items(items.values[slice(*ends)] if ends[2] != 0 else [], items.is_list)
+    number = as_number(context, value)
+    place = known(number) if number is not None else None
+    if place is None and number is not None and context.loop_depth:
+        raise NeedsUnrollingError
+    if isinstance(place, int) and -len(items.values) <= place < len(items.values):
+        return items.values[place]
+    return context.unknown(text, "the position in the list is not known", *items.values)
+
+
+def key_of(value: Value) -> str | int | float | bool | None:
+    """A dictionary key, if it is known."""
+    if isinstance(value, Text):
+        return value.value
+    return known(value) if is_number(value) else None

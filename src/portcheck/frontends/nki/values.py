@@ -1,0 +1,200 @@
+"""What a Python expression of a port stands for while it is being read: numbers, names, tiles, functions, unknowns.
+
+A number (size, index, flag, immediate) is an IR expression; everything else is one of the classes here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from portcheck.core.dtype import DType
+from portcheck.ir import Space
+from portcheck.ir.expr import Expr
+
+if TYPE_CHECKING:
+    from portcheck.frontends.nki.frame import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Python's `None`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Python's `...`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something imported, by its qualified name: a package, a call, an operator object, a dtype, a memory space."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A dtype."""
+
+    dtype: DType
+
+
+@dataclass(slots=True, eq=False)
+class Items:
+    """A tuple, list or set."""
+
+    values: list[Value]
+    is_list: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """A dictionary or an object with attributes; keys are the Python values."""
+
+    entries: dict[str | int | float | bool, Value]
+    record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A slice; `size` is its length where the source states it."""
+
+    start: Expr | None
+    stop: Expr | None
+    step: Expr | None = None
+    size: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A range of integers that a `for` may run over; `call` is the construct as written."""
+
+    start: Expr
+    stop: Expr
+    step: Expr
+    semantics: str
+    call: str
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function of the file; `segment` is the parsed text it stands in, `home` the frame it closes over."""
+
+    name: str
+    node: Any
+    segment: Any
+    home: Frame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """An attribute of a value that is about to be called."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One dimension of a view or index grid: `symbol` runs over 0 <= symbol < extent.
+
+    `label` is the name the source gives it, if any. A `spread` dimension repeats the same elements (broadcast).
+    """
+
+    symbol: str
+    extent: Expr
+    label: str = ""
+    spread: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """An index expression of the first generation: `expression` over the symbols of `dimensions` (None: extent 1)."""
+
+    expression: Expr
+    dimensions: tuple[Dimension | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A tensor in memory."""
+
+    name: str
+    dtype: DType
+    shape: tuple[Expr, ...]
+    space: Space
+
+    @property
+    def is_on_chip(self) -> bool:
+        """Whether dimension 0 is the partition."""
+        return self.space in (Space.SHARED, Space.PSUM)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Elements of a buffer: `index` has one expression a dimension of the buffer, over the symbols of `dimensions`."""
+
+    buffer: Buffer
+    dimensions: tuple[Dimension, ...]
+    index: tuple[Expr, ...]
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        """The extents."""
+        return tuple(dimension.extent for dimension in self.dimensions)
+
+
+@dataclass(slots=True, eq=False)
+class Result:
+    """A computed tile that lives in no buffer yet; `shape` is what the source sees, `real` what was computed.
+
+    The two differ where the source broadcast it. `view` is set once it was stored into a buffer of its own. Where
+    `mask` is false its elements are undefined, and assigning it into a tile leaves them as they were.
+    """
+
+    expression: Expr
+    dtype: DType
+    shape: tuple[Expr, ...]
+    real: tuple[Expr, ...]
+    space: Space = Space.SHARED
+    view: View | None = field(default=None)
+    mask: Grid | Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter whose use has not yet shown whether it is a tensor or a scalar."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeOf:
+    """The shape of a parameter whose rank is not known yet."""
+
+    parameter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that was not understood: its text, why, and the values it was made from."""
+
+    text: str
+    reason: str
+    parts: tuple[Value, ...] = ()
+
+
+Value = (
+    Expr | Nothing | Dots | Text | External | Format | Items | Table | Stretch | Counter | Function | Method | Grid
+    | View | Result | Parameter | ShapeOf | Unknown
+)  # fmt: skip
+
+NONE = Nothing()

@@ -1,0 +1,101 @@
+"""Expressions: pure, typed trees over constants, named symbols and results of operations.
+
+Every operand, index, extent, bound, guard and mask of the IR is one of these. Arithmetic on axes, sizes and
+parameters stays a tree, as written (nothing is folded, so that `[32 + 1]` can still be told from `[33]`); arithmetic
+on data is a `Compute` operation, because it has a place in the source and a rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from portcheck.core.dtype import BOOL, INT32, INT64, DType
+from portcheck.ir.operators import PREDICATES, Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal: a Python int, float (infinities and NaN included) or bool, in a dtype."""
+
+    value: int | float | bool
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name with one value per thread, tile or program: an axis, a loop variable, a size or a scalar parameter."""
+
+    name: str
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The result of the operation with this id."""
+
+    id: int
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operator applied to expressions; `dtype` is that of the result.
+
+    Integer results wrap to `dtype` where the language says so; a NaN-free mathematical integer otherwise.
+    """
+
+    operator: Operator
+    arguments: tuple[Expr, ...]
+    dtype: DType
+
+
+Expr = Const | Symbol | Ref | Apply
+
+
+def integer(value: int, dtype: DType = INT64) -> Const:
+    """The integer literal `value`."""
+    return Const(value, dtype)
+
+
+def apply(operator: Operator, *arguments: Expr, dtype: DType | None = None) -> Apply:
+    """`operator` applied to `arguments`; the dtype defaults to bool for predicates, else to the first argument's."""
+    if dtype is None:
+        dtype = BOOL if operator in PREDICATES else arguments[0].dtype
+    return Apply(operator, arguments, dtype)
+
+
+def subexpressions(expression: Expr) -> Iterator[Expr]:
+    """`expression` and everything below it, parents first."""
+    stack: list[Expr] = [expression]
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, Apply):
+            stack.extend(reversed(node.arguments))
+
+
+def symbols_in(expression: Expr) -> frozenset[str]:
+    """The names of the symbols in `expression`."""
+    return frozenset(node.name for node in subexpressions(expression) if isinstance(node, Symbol))
+
+
+def refs_in(expression: Expr) -> frozenset[int]:
+    """The ids of the operations whose results `expression` uses directly."""
+    return frozenset(node.id for node in subexpressions(expression) if isinstance(node, Ref))
+
+
+def substitute(expression: Expr, symbols: dict[str, Expr]) -> Expr:
+    """`expression` with each symbol named in `symbols` replaced."""
+    match expression:
+        case Symbol(name) if name in symbols:
+            return symbols[name]
+        case Apply(operator, arguments, dtype):
+            return Apply(operator, tuple(substitute(argument, symbols) for argument in arguments), dtype)
+        case _:
+            return expression
+
+
+ZERO = integer(0, INT32)
+ONE = integer(1, INT32)
+TRUE = Const(True, BOOL)

@@ -1,0 +1,89 @@
+"""Programs: an ordered list of kernel launches over shared buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from portcheck.core.source import Span
+from portcheck.ir.expr import Expr
+from portcheck.ir.ops import Op
+from portcheck.ir.types import Axis, ValueType
+
+
+class Side(StrEnum):
+    """Which of the two programs of a pair this is."""
+
+    CUDA = "cuda"
+    NKI = "nki"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A kernel parameter: a buffer (pointer or tensor) or a run-time scalar.
+
+    A pointer's `type.shape` is empty (its size is not stated); a tensor's holds one symbol or number a dimension.
+    A scalar parameter is read through the symbol of the same name. `constant` is a `const` pointee.
+    """
+
+    name: str
+    type: ValueType
+    is_buffer: bool
+    span: Span
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """One kernel: parameters, the axes every operation runs along, and a body.
+
+    `axes` are the grid, block and lane axes of a CUDA kernel (`blockIdx.x`, `threadIdx.x`, ...) or the program axes
+    of an NKI one; their names are symbols usable in every expression of the body. Sizes such as `blockDim.x` are
+    symbols too. `results` are the buffers an NKI kernel returns.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    axes: tuple[Axis, ...]
+    body: tuple[Op, ...]
+    span: Span
+    results: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """A run of a kernel. `arguments` maps its parameters to buffers or scalars of the program (absent: same name).
+
+    `grid` and `block` are extents in elements of x, y, z (empty where no launch was found); `shared_bytes` is the
+    dynamic shared memory.
+    """
+
+    kernel: str
+    grid: tuple[Expr, ...] = ()
+    block: tuple[Expr, ...] = ()
+    shared_bytes: Expr | None = None
+    arguments: tuple[tuple[str, str], ...] = ()
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What one side of a pair does: its kernels and the order they are launched in.
+
+    `version` is the language version the source was read as ("0.6" for NKI; empty for CUDA). `notes` are statements
+    of the frontend that a report must repeat (assumed macros, chosen template instance, stated flags).
+    """
+
+    side: Side
+    path: str
+    kernels: tuple[Kernel, ...]
+    launches: tuple[Launch, ...]
+    version: str = ""
+    notes: tuple[str, ...] = ()
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel called `name`; KeyError if there is none."""
+        for kernel in self.kernels:
+            if kernel.name == name:
+                return kernel
+        raise KeyError(name)

@@ -1,0 +1,261 @@
+"""Reading one operation: its fields, without id, result type, place and regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from portcheck.ir.expr import Expr
+from portcheck.ir.kinds import CheckKind, ExchangeKind, LeaveKind, Order, Rounding, Scope, WriteMode
+from portcheck.ir.operators import Operator
+from portcheck.ir.ops import (
+    Access,
+    Alloc,
+    Assume,
+    Atomic,
+    Barrier,
+    Branch,
+    Call,
+    Cast,
+    Check,
+    Compute,
+    Copy,
+    Exchange,
+    Fence,
+    Leave,
+    Load,
+    Loop,
+    Matmul,
+    Opaque,
+    Operation,
+    Random,
+    Range,
+    Reduce,
+    Return,
+    Scan,
+    Select,
+    Sequence,
+    Store,
+    Transpose,
+    While,
+)  # fmt: skip
+from portcheck.ir.text.expression_parsing import ExpressionParser
+from portcheck.ir.text.tokens import Cursor
+from portcheck.ir.types import AxisKind
+
+Fields = dict[str, Any]
+_ROUNDINGS = {rounding.value: rounding for rounding in Rounding}
+_LOOP_KINDS = {kind.value: kind for kind in AxisKind}
+
+
+class OperationParser(ExpressionParser):
+    """Reads the operations, one method for each kind."""
+
+    def operation(self, cursor: Cursor) -> tuple[type[Operation], Fields]:
+        """The class of the operation whose first word is next, and its fields."""
+        word = cursor.word()
+        kind, read = self._kinds().get(word, (None, None))
+        if kind is None or read is None:
+            cursor.fail(f"there is no operation {word!r}")
+        return kind, read(cursor)
+
+    def _kinds(self) -> dict[str, tuple[type[Operation], Callable[[Cursor], Fields]]]:
+        return {
+            "alloc": (Alloc, self._alloc),
+            "load": (Load, self._load),
+            "store": (Store, self._store),
+            "copy": (Copy, self._copy),
+            "compute": (Compute, self._compute),
+            "cast": (Cast, self._cast),
+            "reduce": (Reduce, self._reduce),
+            "scan": (Scan, self._scan),
+            "matmul": (Matmul, self._matmul),
+            "transpose": (Transpose, self._transpose),
+            "exchange": (Exchange, self._exchange),
+            "select": (Select, self._select),
+            "barrier": (Barrier, lambda cursor: {"scope": cursor.choice(Scope)}),
+            "fence": (Fence, lambda cursor: {"scope": cursor.choice(Scope)}),
+            "atomic": (Atomic, self._atomic),
+            "random": (Random, self._random),
+            "loop": (Loop, self._loop),
+            "while": (While, lambda cursor: {"body_first": cursor.accept("body_first")}),
+            "branch": (Branch, lambda cursor: {"condition": self.expression(cursor)}),
+            "leave": (Leave, lambda cursor: {"kind": cursor.choice(LeaveKind)}),
+            "return": (Return, self._return),
+            "call": (Call, self._call_of_helper),
+            "assume": (Assume, lambda cursor: {"condition": self.expression(cursor)}),
+            "check": (Check, self._check),
+            "opaque": (Opaque, self._opaque),
+        }
+
+    def _clauses(self, cursor: Cursor, **readers: Callable[[Cursor], Any]) -> Fields:
+        """Clauses such as `order(any)`, in any order, each at most once."""
+        found: Fields = {}
+        while cursor.peek().kind == "word" and cursor.peek().text in readers:
+            word = cursor.word()
+            if word in found:
+                cursor.fail(f"{word!r} stands here twice")
+            found[word] = self.in_parentheses(cursor, readers[word])
+        return found
+
+    def access(self, cursor: Cursor) -> Access:
+        """The elements of a buffer."""
+        buffer = cursor.name()
+        index: tuple[Expr, ...] = ()
+        if cursor.accept("["):
+            index = self.expressions(cursor)
+            cursor.expect("]")
+        clauses = self._clauses(cursor, over=lambda cursor: self.listed(cursor, self.axis), mask=self.expression)
+        return Access(buffer=buffer, index=index, axes=clauses.get("over", ()), mask=clauses.get("mask"))
+
+    def _alloc(self, cursor: Cursor) -> Fields:
+        name = cursor.name()
+        cursor.expect(":")
+        return {"name": name, "type": self.type(cursor), "dynamic": cursor.accept("dynamic")}
+
+    def _load(self, cursor: Cursor) -> Fields:
+        return {"access": self.access(cursor), **self._clauses(cursor, fill=self.expression)}
+
+    def _store(self, cursor: Cursor) -> Fields:
+        access = self.access(cursor)
+        is_added = self._written(cursor)
+        return {"access": access, "value": self.expression(cursor), "mode": self._mode(cursor, is_added)}
+
+    def _copy(self, cursor: Cursor) -> Fields:
+        destination = self.access(cursor)
+        is_added = self._written(cursor)
+        return {"destination": destination, "source": self.access(cursor), "mode": self._mode(cursor, is_added)}
+
+    def _written(self, cursor: Cursor) -> bool:
+        if cursor.accept("+="):
+            return True
+        cursor.expect("=")
+        return False
+
+    def _mode(self, cursor: Cursor, is_added: bool) -> WriteMode:
+        if is_added:
+            return WriteMode.ADD
+        return WriteMode.GROUP if cursor.accept("group") else WriteMode.OVERWRITE
+
+    def _compute(self, cursor: Cursor) -> Fields:
+        operator, operands = self.application(cursor)
+        return {
+            "operator": operator,
+            "operands": operands,
+            "approximate": cursor.accept("approximate"),
+            "contractible": cursor.accept("contractible"),
+            **self._clauses(cursor, mask=self.expression),
+        }
+
+    def _cast(self, cursor: Cursor) -> Fields:
+        fields: Fields = {"operand": self.expression(cursor)}
+        if cursor.peek().text in _ROUNDINGS:
+            fields["rounding"] = cursor.choice(Rounding)
+        return {**fields, "saturating": cursor.accept("saturating"), "bitwise": cursor.accept("bitwise")}
+
+    def _reduce(self, cursor: Cursor) -> Fields:
+        operator = cursor.choice(Operator)
+        operand = self.in_parentheses(cursor, self.expression)
+        fields = self._clauses(
+            cursor, dimensions=self._integers, lanes=self.expression, accumulate=self.type, order=self._order
+        )
+        keep_dimensions = not cursor.accept("drop_dimensions")
+        mask = self._clauses(cursor, mask=self.expression)
+        return {"operator": operator, "operand": operand, "keep_dimensions": keep_dimensions, **fields, **mask}
+
+    def _scan(self, cursor: Cursor) -> Fields:
+        operator = cursor.choice(Operator)
+        operands = self.list_in_parentheses(cursor)
+        fields = self._clauses(
+            cursor,
+            dimension=Cursor.integer,
+            lanes=self.expression,
+            multiplier=lambda cursor: cursor.choice(Operator),
+            initial=self.expression,
+        )
+        inclusive, reverse = not cursor.accept("exclusive"), cursor.accept("reverse")
+        order = self._clauses(cursor, order=self._order)
+        return {
+            "operator": operator, "operands": operands, "inclusive": inclusive, "reverse": reverse, **fields, **order,
+        }  # fmt: skip
+
+    def _matmul(self, cursor: Cursor) -> Fields:
+        stationary = self.expression(cursor)
+        cursor.expect(",")
+        moving = self.expression(cursor)
+        clauses = self._clauses(cursor, accumulate=self.type, order=self._order)
+        return {"stationary": stationary, "moving": moving, **clauses}
+
+    def _transpose(self, cursor: Cursor) -> Fields:
+        return {"operand": self.expression(cursor), **self._clauses(cursor, permutation=self._integers)}
+
+    def _exchange(self, cursor: Cursor) -> Fields:
+        kind = cursor.choice(ExchangeKind)
+        operand = self.in_parentheses(cursor, self.expression)
+        clauses = self._clauses(cursor, lane=self.expression, width=self.expression, lanes_mask=self.expression)
+        return {"kind": kind, "operand": operand, **clauses}
+
+    def _select(self, cursor: Cursor) -> Fields:
+        operands = self.selection(cursor)
+        if len(operands) != 3:
+            cursor.fail("a select has three operands")
+        return dict(zip(("condition", "on_true", "on_false"), operands, strict=True))
+
+    def _atomic(self, cursor: Cursor) -> Fields:
+        operator = None if cursor.accept("exchange") else cursor.choice(Operator)
+        access = self.access(cursor)
+        clauses = self._clauses(
+            cursor, value=self.expression, compare=self.expression, scope=lambda cursor: cursor.choice(Scope)
+        )
+        return {"operator": operator, "access": access, **clauses, "result_used": cursor.accept("result_used")}
+
+    def _random(self, cursor: Cursor) -> Fields:
+        return {"generator": cursor.name(), "operands": self.list_in_parentheses(cursor)}
+
+    def _loop(self, cursor: Cursor) -> Fields:
+        variable = cursor.name()
+        cursor.expect("=")
+        start = self.expression(cursor)
+        values: Range | Sequence
+        if cursor.accept("while"):
+            condition = self.expression(cursor)
+            cursor.expect("next")
+            values = Sequence(start=start, condition=condition, next=self.expression(cursor))
+        else:
+            cursor.expect("to")
+            stop = self.expression(cursor)
+            cursor.expect("step")
+            values = Range(start=start, stop=stop, step=self.expression(cursor))
+        fields: Fields = {"variable": variable, "values": values}
+        if cursor.peek().text in _LOOP_KINDS:
+            fields["kind"] = cursor.choice(AxisKind)
+        return fields
+
+    def _return(self, cursor: Cursor) -> Fields:
+        has_buffers = cursor.peek().kind in ("word", "string") and not _is_via(cursor)
+        return {"buffers": cursor.names() if has_buffers else ()}
+
+    def _call_of_helper(self, cursor: Cursor) -> Fields:
+        callee, arguments = cursor.name(), self.list_in_parentheses(cursor)
+        return {"callee": callee, "arguments": arguments, **self._touched(cursor)}
+
+    def _check(self, cursor: Cursor) -> Fields:
+        return {"kind": cursor.choice(CheckKind), **self._clauses(cursor, condition=self.expression)}
+
+    def _opaque(self, cursor: Cursor) -> Fields:
+        reason = cursor.string()
+        return {"reason": reason, **self._touched(cursor), **self._clauses(cursor, operands=self.expressions)}
+
+    def _touched(self, cursor: Cursor) -> Fields:
+        return self._clauses(cursor, reads=Cursor.names, writes=Cursor.names)
+
+    def _integers(self, cursor: Cursor) -> tuple[int, ...]:
+        return () if cursor.peek().text == ")" else self.listed(cursor, Cursor.integer)
+
+    def _order(self, cursor: Cursor) -> Order:
+        return cursor.choice(Order)
+
+
+def _is_via(cursor: Cursor) -> bool:
+    """Whether the clause `via "..."` follows: a list of names would have a comma before a text."""
+    return cursor.peek().text == "via" and cursor.peek(1).kind == "string"

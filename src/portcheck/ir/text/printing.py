@@ -1,0 +1,310 @@
+"""Printing programs in the text form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
+
+from portcheck.core.dtype import INT32, DType
+from portcheck.ir.expr import TRUE, Expr, Symbol, subexpressions
+from portcheck.ir.kernel import Kernel, Launch, Parameter, Program
+from portcheck.ir.kinds import Order, Rounding, Scope, WriteMode
+from portcheck.ir.operators import Operator
+from portcheck.ir.ops import (
+    Access,
+    Alloc,
+    Assume,
+    Atomic,
+    Barrier,
+    Branch,
+    Call,
+    Cast,
+    Check,
+    Compute,
+    Copy,
+    Exchange,
+    Fence,
+    Leave,
+    Load,
+    Loop,
+    Matmul,
+    Op,
+    Opaque,
+    Random,
+    Range,
+    Reduce,
+    Return,
+    Scan,
+    Select,
+    Store,
+    Transpose,
+    While,
+)  # fmt: skip
+from portcheck.ir.ops import Sequence as Steps
+from portcheck.ir.text.expression_printing import ExpressionPrinter
+from portcheck.ir.text.spelling import INDENT, REGION_LIMIT, IrTextError, dtype_text, name_text, quoted
+from portcheck.ir.types import AxisKind
+from portcheck.ir.walk import expressions, kernel_operations
+
+
+def print_program(program: Program) -> str:
+    """The text form of `program`. Raises IrTextError when it is nested deeper than the form allows."""
+    return "\n".join(_Printer(program.path, symbol_dtypes(program)).program_lines(program)) + "\n"
+
+
+def symbol_dtypes(program: Program) -> dict[str, DType]:
+    """The commonest dtype of each symbol of `program`, in order of appearance."""
+    counts: dict[str, Counter[DType]] = {}
+    for expression in _all_expressions(program):
+        for node in subexpressions(expression):
+            if isinstance(node, Symbol):
+                counts.setdefault(node.name, Counter())[node.dtype] += 1
+    return {name: counter.most_common(1)[0][0] for name, counter in counts.items()}
+
+
+def _all_expressions(program: Program) -> Iterator[Expr]:
+    for launch in program.launches:
+        yield from (*launch.grid, *launch.block)
+        if launch.shared_bytes is not None:
+            yield launch.shared_bytes
+    for kernel in program.kernels:
+        for parameter in kernel.parameters:
+            yield from parameter.type.shape
+        yield from (axis.extent for axis in kernel.axes if axis.extent is not None)
+    for op in kernel_operations(program):
+        yield from expressions(op)
+
+
+class _Printer(ExpressionPrinter):
+    """Prints the lines of a program."""
+
+    # Programs, kernels, regions
+
+    def program_lines(self, program: Program) -> Iterator[str]:
+        version = f" version {quoted(program.version)}" if program.version else ""
+        yield f"program {program.side} {quoted(program.path)}{version}"
+        yield from (f"note {quoted(note)}" for note in program.notes)
+        groups: dict[DType, list[str]] = {}
+        for name, dtype in self.symbols.items():
+            groups.setdefault(dtype, []).append(name_text(name))
+        groups.pop(INT32, None)
+        yield from (f"symbols {dtype_text(dtype)}: {', '.join(names)}" for dtype, names in groups.items())
+        yield from (self.launch(launch) for launch in program.launches)
+        for kernel in program.kernels:
+            yield from self.kernel_lines(kernel)
+
+    def launch(self, launch: Launch) -> str:
+        renamed = ", ".join(f"{name_text(name)} = {name_text(given)}" for name, given in launch.arguments)
+        return _joined(
+            f"launch {name_text(launch.kernel)}",
+            self.clause("grid", launch.grid),
+            self.clause("block", launch.block),
+            self.optional("shared_bytes", launch.shared_bytes),
+            f"arguments({renamed})" if renamed else "",
+            "" if launch.span is None else self.span(launch.span),
+        )
+
+    def kernel_lines(self, kernel: Kernel) -> Iterator[str]:
+        yield _joined(f"kernel {name_text(kernel.name)}", _names("results", kernel.results), self.place(kernel.span))
+        yield from (INDENT + self.parameter(parameter) for parameter in kernel.parameters)
+        yield from (f"{INDENT}axis {self.axis(axis)}" for axis in kernel.axes)
+        yield from self.region(kernel.body, 1)
+
+    def parameter(self, parameter: Parameter) -> str:
+        return _joined(
+            f"{'buffer' if parameter.is_buffer else 'scalar'} {name_text(parameter.name)}: {self.type(parameter.type)}",
+            "const" if parameter.constant else "",
+            self.place(parameter.span),
+        )
+
+    def region(self, body: Iterable[Op], depth: int) -> Iterator[str]:
+        if depth > REGION_LIMIT:
+            raise IrTextError(f"regions are nested deeper than {REGION_LIMIT}")
+        for op in body:
+            value_type = None if isinstance(op, Alloc) else getattr(op, "type", None)
+            sign = ":" if value_type is None else " ="
+            via = f"via {quoted(op.via)}" if op.via else ""
+            result = "" if value_type is None else f"-> {self.type(value_type)}"
+            yield INDENT * depth + _joined(f"%{op.id}{sign}", self.operation(op), result, via, self.place(op.span))
+            yield from self.nested(op, depth)
+            if value_type is not None:
+                self.results[op.id] = value_type.dtype
+
+    def nested(self, op: Op, depth: int) -> Iterator[str]:
+        match op:
+            case Loop():
+                yield from self.region(op.body, depth + 1)
+            case Branch():
+                yield from self.region(op.then, depth + 1)
+                if op.otherwise:
+                    yield f"{INDENT * depth}else"
+                    yield from self.region(op.otherwise, depth + 1)
+            case While():
+                yield f"{INDENT * (depth + 1)}test"
+                yield from self.region(op.test, depth + 2)
+                yield f"{INDENT * (depth + 1)}condition {self.expression(op.condition)}"
+                yield f"{INDENT * (depth + 1)}body"
+                yield from self.region(op.body, depth + 2)
+            case _:
+                pass
+
+    # Operations, without id, result type, via and place
+
+    def operation(self, op: Op) -> str:
+        match op:
+            case Alloc():
+                return _joined(f"alloc {name_text(op.name)}: {self.type(op.type)}", "dynamic" if op.dynamic else "")
+            case Load():
+                return _joined("load", self.access(op.access), self.optional("fill", op.fill))
+            case Store():
+                return _joined("store", self.access(op.access), _written(op.mode, self.expression(op.value)))
+            case Copy():
+                return _joined("copy", self.access(op.destination), _written(op.mode, self.access(op.source)))
+            case Compute():
+                return self.compute(op)
+            case Cast():
+                rounding = "" if op.rounding is Rounding.NEAREST_EVEN else op.rounding
+                flags = ("saturating" if op.saturating else "", "bitwise" if op.bitwise else "")
+                return _joined("cast", self.expression(op.operand), rounding, *flags)
+            case Reduce():
+                return self.reduce(op)
+            case Scan():
+                return self.scan(op)
+            case Matmul():
+                operands = f"{self.expression(op.stationary)}, {self.expression(op.moving)}"
+                return _joined("matmul", operands, f"accumulate({self.type(op.accumulate)})", _order(op.order))
+            case Transpose():
+                return f"transpose {self.expression(op.operand)} permutation({', '.join(map(str, op.permutation))})"
+            case Exchange():
+                return self.exchange(op)
+            case Select():
+                return self.applied(Operator.SELECT, (op.condition, op.on_true, op.on_false), None, 0)[0]
+            case Atomic():
+                return self.atomic(op)
+            case _:
+                return self.effect(op)
+
+    def effect(
+        self, op: Barrier | Fence | Random | Loop | While | Branch | Leave | Return | Call | Assume | Check | Opaque
+    ) -> str:
+        match op:
+            case Barrier():
+                return f"barrier {op.scope}"
+            case Fence():
+                return f"fence {op.scope}"
+            case Random():
+                return f"random {name_text(op.generator)}({self.list(op.operands)})"
+            case Loop():
+                return self.loop(op)
+            case While():
+                return _joined("while", "body_first" if op.body_first else "")
+            case Branch():
+                return f"branch {self.expression(op.condition)}"
+            case Leave():
+                return f"leave {op.kind}"
+            case Return():
+                return _joined("return", ", ".join(map(name_text, op.buffers)))
+            case Call():
+                head = f"call {name_text(op.callee)}({self.list(op.arguments)})"
+                return _joined(head, _names("reads", op.reads), _names("writes", op.writes))
+            case Assume():
+                return f"assume {self.expression(op.condition)}"
+            case Check():
+                return _joined(f"check {op.kind}", self.optional("condition", _unless(op.condition, TRUE)))
+            case Opaque():
+                touched = (_names("reads", op.reads), _names("writes", op.writes))
+                return _joined(f"opaque {quoted(op.reason)}", *touched, self.clause("operands", op.operands))
+            case _:
+                assert_never(op)
+
+    def compute(self, op: Compute) -> str:
+        return _joined(
+            "compute",
+            self.applied(op.operator, op.operands, None, 0)[0],
+            "approximate" if op.approximate else "",
+            "contractible" if op.contractible else "",
+            self.optional("mask", op.mask),
+        )
+
+    def reduce(self, op: Reduce) -> str:
+        return _joined(
+            f"reduce {op.operator}({self.expression(op.operand)})",
+            f"dimensions({', '.join(map(str, op.dimensions))})" if op.dimensions else "",
+            self.optional("lanes", op.lanes),
+            f"accumulate({self.type(op.accumulate)})",
+            _order(op.order),
+            "" if op.keep_dimensions else "drop_dimensions",
+            self.optional("mask", op.mask),
+        )
+
+    def scan(self, op: Scan) -> str:
+        return _joined(
+            f"scan {op.operator}({self.list(op.operands)})",
+            "" if op.dimension is None else f"dimension({op.dimension})",
+            self.optional("lanes", op.lanes),
+            "" if op.multiplier is None else f"multiplier({op.multiplier})",
+            self.optional("initial", op.initial),
+            "" if op.inclusive else "exclusive",
+            "reverse" if op.reverse else "",
+            _order(op.order, Order.SEQUENTIAL),
+        )
+
+    def exchange(self, op: Exchange) -> str:
+        return _joined(
+            f"exchange {op.kind}({self.expression(op.operand)})",
+            self.optional("lane", op.lane),
+            self.optional("width", op.width),
+            self.optional("lanes_mask", op.lanes_mask),
+        )
+
+    def atomic(self, op: Atomic) -> str:
+        return _joined(
+            f"atomic {op.operator or 'exchange'} {self.access(op.access)}",
+            self.optional("value", op.value),
+            self.optional("compare", op.compare),
+            "" if op.scope is Scope.DEVICE else f"scope({op.scope})",
+            "result_used" if op.result_used else "",
+        )
+
+    def loop(self, op: Loop) -> str:
+        texts: tuple[str, ...]
+        match op.values:
+            case Range(start=start, stop=stop, step=step):
+                texts = (self.expression(start), "to", self.expression(stop), "step", self.expression(step))
+            case Steps(start=start, condition=condition, next=following):
+                texts = (
+                    self.expression(start), "while", self.expression(condition), "next", self.expression(following),
+                )  # fmt: skip
+            case _:
+                assert_never(op.values)
+        kind = "" if op.kind is AxisKind.SEQUENTIAL else op.kind
+        return _joined(f"loop {name_text(op.variable)} =", *texts, kind)
+
+    def access(self, access: Access) -> str:
+        index = f"[{self.list(access.index)}]" if access.index else ""
+        axes = ", ".join(self.axis(axis) for axis in access.axes)
+        return _joined(
+            name_text(access.buffer) + index, f"over({axes})" if axes else "", self.optional("mask", access.mask)
+        )
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _names(word: str, names: Sequence[str]) -> str:
+    return f"{word}({', '.join(map(name_text, names))})" if names else ""
+
+
+def _unless(value: Expr, default: Expr) -> Expr | None:
+    return None if value == default else value
+
+
+def _order(order: Order, default: Order = Order.UNDOCUMENTED) -> str:
+    return "" if order is default else f"order({order})"
+
+
+def _written(mode: WriteMode, value: str) -> str:
+    sign = "+=" if mode is WriteMode.ADD else "="
+    return f"{sign} {value}" + (" group" if mode is WriteMode.GROUP else "")

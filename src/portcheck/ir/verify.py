@@ -1,0 +1,349 @@
+"""What must hold of every program: passes run this between each other, valid in, valid out.
+
+Only what is known is checked: an extent that is not a literal fits everything, a free integer symbol is a size, and
+what a call or an opaque operation touches is its own affair.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from portcheck.core.dtype import BOOL
+from portcheck.ir.expr import Apply, Const, Expr, Ref, Symbol, subexpressions
+from portcheck.ir.kernel import Kernel, Launch, Program
+from portcheck.ir.operators import PREDICATES, Operator, arity
+from portcheck.ir.ops import (
+    Access,
+    Alloc,
+    Assume,
+    Atomic,
+    Branch,
+    Cast,
+    Compute,
+    Copy,
+    Leave,
+    Loop,
+    Matmul,
+    Op,
+    Range,
+    Reduce,
+    Return,
+    Scan,
+    Store,
+    Transpose,
+    While,
+)
+from portcheck.ir.ops import Sequence as Steps
+from portcheck.ir.types import ValueType
+from portcheck.ir.walk import accesses, expressions, kernel_operations, operations
+
+_SHOWN = 20
+
+
+class InvalidProgram(RuntimeError):  # noqa: N818  # reads as what it says; a bug of a frontend or pass, no user's error
+    """A program that breaks a rule of the IR."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems[:_SHOWN]))
+        self.problems = tuple(problems)
+
+
+def check_valid(program: Program) -> None:
+    """Raises InvalidProgram unless `program` is valid."""
+    problems = verify(program)
+    if problems:
+        raise InvalidProgram(problems)
+
+
+def verify(program: Program) -> tuple[str, ...]:
+    """What is wrong with `program`, one sentence each, naming the operation; empty for a valid program."""
+    problems = [*_repeated(f"kernel {kernel.name!r}" for kernel in program.kernels)]
+    problems.extend(_repeated(f"%{op.id}" for op in kernel_operations(program)))
+    for launch in program.launches:
+        problems.extend(_launch_problems(program, launch))
+    for kernel in program.kernels:
+        problems.extend(_KernelChecker(kernel).problems())
+    return tuple(problems)
+
+
+def _repeated(names: Iterable[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    reported: set[str] = set()
+    for name in names:
+        if name in seen and name not in reported:
+            reported.add(name)
+            yield f"{name} is there more than once"
+        seen.add(name)
+
+
+def _launch_problems(program: Program, launch: Launch) -> Iterator[str]:
+    where = f"the launch of {launch.kernel!r}"
+    kernel = next((kernel for kernel in program.kernels if kernel.name == launch.kernel), None)
+    if kernel is None:
+        yield f"{where} names no kernel of the program"
+        return
+    known = {parameter.name for parameter in kernel.parameters}
+    for name, _ in launch.arguments:
+        if name not in known:
+            yield f"{where} gives an argument for {name!r}, which is no parameter"
+    sizes = (*launch.grid, *launch.block, *(() if launch.shared_bytes is None else (launch.shared_bytes,)))
+    for size in sizes:
+        yield from (f"{where}: {problem}" for problem in _form_problems(size))
+
+
+def _form_problems(expression: Expr) -> Iterator[str]:
+    """What is wrong with the operators of `expression`, wherever it stands."""
+    for node in subexpressions(expression):
+        if isinstance(node, Apply):
+            yield from _operator_problems(node.operator, len(node.arguments), node.dtype == BOOL)
+
+
+def _operator_problems(operator: Operator, operands: int, is_bool: bool) -> Iterator[str]:
+    if operands != arity(operator):
+        yield f"{operator} has {operands} operands and takes {arity(operator)}"
+    if operator in PREDICATES and not is_bool:
+        yield f"{operator} is a predicate and must give bool"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What the operations of a region may use."""
+
+    results: ChainMap[int, Op] = field(default_factory=lambda: ChainMap({}))
+    buffers: ChainMap[str, ValueType] = field(default_factory=lambda: ChainMap({}))
+    symbols: frozenset[str] = frozenset()
+    is_in_loop: bool = False
+
+    def inner(self, *symbols: str, is_loop: bool = False) -> _Scope:
+        """The scope of a region in this one, which binds `symbols`."""
+        return _Scope(
+            self.results.new_child(),
+            self.buffers.new_child(),
+            self.symbols.union(symbols),
+            self.is_in_loop or is_loop,
+        )
+
+
+class _KernelChecker:
+    """Goes through one kernel in the order of its text."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._constants = {parameter.name for parameter in kernel.parameters if parameter.constant}
+        self._defined = {op.id for op in operations(kernel.body)}
+        self._bound_somewhere = set(_bound_names(kernel.body))
+
+    def problems(self) -> Iterator[str]:
+        kernel = self._kernel
+        where = f"kernel {kernel.name!r}"
+        for parameter in _repeated(f"parameter {parameter.name!r}" for parameter in kernel.parameters):
+            yield f"{where}: {parameter}"
+        for axis in _repeated(f"axis {axis.name!r}" for axis in kernel.axes):
+            yield f"{where}: {axis}"
+        names = [axis.name for axis in kernel.axes] + [parameter.name for parameter in kernel.parameters]
+        scope = _Scope(symbols=frozenset(names))
+        scope.buffers.update({parameter.name: parameter.type for parameter in kernel.parameters if parameter.is_buffer})
+        extents = [axis.extent for axis in kernel.axes if axis.extent is not None]
+        shapes = [extent for parameter in kernel.parameters for extent in parameter.type.shape]
+        for expression in extents + shapes:
+            yield from (f"{where}: {problem}" for problem in self._expression(expression, scope))
+        yield from self._region(kernel.body, scope)
+        allocated = {op.name for op in operations(kernel.body) if isinstance(op, Alloc)}
+        for result in kernel.results:
+            if result not in allocated and result not in scope.buffers:
+                yield f"{where} returns {result!r}, which is no buffer"
+
+    def _region(self, body: Iterable[Op], scope: _Scope) -> Iterator[str]:
+        for op in body:
+            name = f"%{op.id} {type(op).__name__.lower()}"
+            yield from (f"{name}: {problem}" for problem in self._operation(op, scope))
+            yield from self._nested(op, scope, name)
+            scope.results[op.id] = op
+            if isinstance(op, Alloc):
+                scope.buffers[op.name] = op.type
+
+    def _nested(self, op: Op, scope: _Scope, name: str) -> Iterator[str]:
+        match op:
+            case Loop():
+                yield from self._region(op.body, scope.inner(op.variable, is_loop=True))
+            case Branch():
+                yield from self._region(op.then, scope.inner())
+                yield from self._region(op.otherwise, scope.inner())
+            case While():
+                test = scope.inner(is_loop=True)
+                yield from self._region(op.test, test)
+                yield from (f"{name}: {problem}" for problem in self._condition(op.condition, test))
+                # In a do-while the first run of the body precedes the test, so it cannot use its results.
+                yield from self._region(op.body, (scope if op.body_first else test).inner(is_loop=True))
+            case _:
+                pass
+
+    def _operation(self, op: Op, scope: _Scope) -> Iterator[str]:
+        if not isinstance(op, While):
+            inside = scope.inner(*(axis.name for access in accesses(op) for axis in access.axes))
+            if isinstance(op, Loop) and isinstance(op.values, Steps):
+                inside = inside.inner(op.variable)
+            for expression in expressions(op):
+                yield from self._expression(expression, inside)
+        for access in accesses(op):
+            yield from self._access(access, scope)
+        yield from self._written(op)
+        yield from self._control(op, scope)
+        yield from _value_problems(op, scope)
+
+    # Expressions and accesses
+
+    def _condition(self, condition: Expr, scope: _Scope) -> Iterator[str]:
+        yield from self._expression(condition, scope)
+        yield from _bool_problems("condition", condition)
+
+    def _expression(self, expression: Expr, scope: _Scope) -> Iterator[str]:
+        yield from _form_problems(expression)
+        for node in subexpressions(expression):
+            match node:
+                case Symbol():
+                    yield from self._symbol(node, scope)
+                case Ref():
+                    yield from self._ref(node, scope)
+                case _:
+                    pass
+
+    def _symbol(self, symbol: Symbol, scope: _Scope) -> Iterator[str]:
+        if symbol.name in scope.symbols:
+            return
+        if symbol.name in self._bound_somewhere:
+            yield f"{symbol.name!r} is used outside the loop or access that binds it"
+        elif not symbol.dtype.is_integer:
+            yield f"{symbol.name!r} is bound by nothing and, being {symbol.dtype}, no size"
+
+    def _ref(self, ref: Ref, scope: _Scope) -> Iterator[str]:
+        definition = scope.results.get(ref.id)
+        if definition is None:
+            where = "is not visible here" if ref.id in self._defined else "is not defined"
+            yield f"%{ref.id} {where}"
+            return
+        value_type = _result_type(definition)
+        if value_type is None:
+            yield f"%{ref.id} has no result"
+        elif value_type.dtype != ref.dtype:
+            yield f"%{ref.id} is {value_type.dtype} and is used as {ref.dtype}"
+
+    def _access(self, access: Access, scope: _Scope) -> Iterator[str]:
+        if access.mask is not None:
+            yield from _bool_problems("mask", access.mask)
+        for axis in _repeated(f"axis {axis.name!r}" for axis in access.axes):
+            yield f"{axis} in the access to {access.buffer!r}"
+        buffer = scope.buffers.get(access.buffer)
+        if buffer is None:
+            yield f"{access.buffer!r} is neither a buffer of the kernel nor allocated where this can see it"
+        elif len(access.index) not in (1, len(buffer.shape)):
+            yield f"{access.buffer!r} has {len(buffer.shape)} dimensions and is given {len(access.index)} indices"
+
+    def _written(self, op: Op) -> Iterator[str]:
+        match op:
+            case Store(access=access) | Atomic(access=access) | Copy(destination=access):
+                if access.buffer in self._constants:
+                    yield f"{access.buffer!r} is constant and written"
+            case _:
+                pass
+
+    def _control(self, op: Op, scope: _Scope) -> Iterator[str]:
+        match op:
+            case Branch() | Assume():
+                yield from _bool_problems("condition", op.condition)
+            case Loop(values=Steps(condition=condition)):
+                yield from _bool_problems("condition", condition)
+            case Loop(values=Range(step=Const(value=0))):
+                yield "the step is 0"
+            case Leave() if not scope.is_in_loop:
+                yield "there is no loop to leave"
+            case Return():
+                for buffer in op.buffers:
+                    if buffer not in scope.buffers:
+                        yield f"{buffer!r} is returned and is no buffer that this can see"
+            case _:
+                pass
+
+
+def _bound_names(body: Iterable[Op]) -> Iterator[str]:
+    for op in operations(body):
+        if isinstance(op, Loop):
+            yield op.variable
+        for access in accesses(op):
+            yield from (axis.name for axis in access.axes)
+
+
+def _bool_problems(what: str, condition: Expr) -> Iterator[str]:
+    if condition.dtype != BOOL:
+        yield f"the {what} is {condition.dtype}, not bool"
+
+
+# Values
+
+
+def _result_type(op: Op) -> ValueType | None:
+    value_type = None if isinstance(op, Alloc) else getattr(op, "type", None)
+    return value_type if isinstance(value_type, ValueType) else None
+
+
+def _value_problems(op: Op, scope: _Scope) -> Iterator[str]:
+    """What is wrong with the operands and the type of an operation on data."""
+    match op:
+        case Compute():
+            yield from _operator_problems(op.operator, len(op.operands), op.type.dtype == BOOL)
+            if op.mask is not None:
+                yield from _bool_problems("mask", op.mask)
+            for operand in op.operands:
+                yield from _broadcast_problems(_shape(operand, scope), op.type.shape)
+        case Cast():
+            yield from _broadcast_problems(_shape(op.operand, scope), op.type.shape)
+        case Reduce():
+            yield from _reduce_problems(op, _shape(op.operand, scope))
+        case Scan():
+            if (op.dimension is None) == (op.lanes is None):
+                yield "exactly one of dimension and lanes must be given"
+        case Matmul():
+            stationary, moving = _shape(op.stationary, scope), _shape(op.moving, scope)
+            if stationary and moving and _differ(stationary[0], moving[0]):
+                yield f"contracts {_extent(stationary[0])} elements with {_extent(moving[0])}"
+        case Transpose():
+            if sorted(op.permutation) != list(range(len(op.permutation))):
+                yield f"{op.permutation} is no permutation"
+        case _:
+            pass
+
+
+def _reduce_problems(op: Reduce, shape: tuple[Expr, ...]) -> Iterator[str]:
+    if bool(op.dimensions) == (op.lanes is not None):
+        yield "exactly one of dimensions and lanes must be given"
+    for dimension in op.dimensions:
+        if dimension < 0 or (shape and dimension >= len(shape)):
+            yield f"the operand has no dimension {dimension}"
+    if op.mask is not None:
+        yield from _bool_problems("mask", op.mask)
+
+
+def _shape(operand: Expr, scope: _Scope) -> tuple[Expr, ...]:
+    """The shape of a result; empty for everything whose shape is not stated."""
+    definition = scope.results.get(operand.id) if isinstance(operand, Ref) else None
+    value_type = None if definition is None else _result_type(definition)
+    return () if value_type is None else value_type.shape
+
+
+def _broadcast_problems(operand: tuple[Expr, ...], result: tuple[Expr, ...]) -> Iterator[str]:
+    if len(operand) != len(result):
+        return
+    for dimension, (given, wanted) in enumerate(zip(operand, result, strict=True)):
+        if _differ(given, wanted) and _extent(given) != 1:
+            yield f"dimension {dimension} of an operand is {_extent(given)} and of the result {_extent(wanted)}"
+
+
+def _differ(first: Expr, second: Expr) -> bool:
+    """Whether two extents are literals and not the same."""
+    return isinstance(first, Const) and isinstance(second, Const) and first.value != second.value
+
+
+def _extent(extent: Expr) -> float | None:
+    return extent.value if isinstance(extent, Const) else None

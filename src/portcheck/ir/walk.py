@@ -1,0 +1,203 @@
+"""Going through programs: every operation, its operands, its regions; rebuilding with replacements; coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from portcheck.ir.expr import Expr
+from portcheck.ir.kernel import Kernel, Program
+from portcheck.ir.ops import (
+    Access,
+    Assume,
+    Atomic,
+    Branch,
+    Call,
+    Cast,
+    Check,
+    Compute,
+    Copy,
+    Exchange,
+    Load,
+    Loop,
+    Matmul,
+    Op,
+    Opaque,
+    Random,
+    Range,
+    Reduce,
+    Scan,
+    Select,
+    Sequence,
+    Store,
+    Transpose,
+    While,
+)  # fmt: skip
+
+
+def regions(op: Op) -> tuple[tuple[Op, ...], ...]:
+    """The bodies inside `op`, in the order they may run."""
+    match op:
+        case Loop():
+            return (op.body,)
+        case While():
+            return (op.test, op.body)
+        case Branch():
+            return (op.then, op.otherwise)
+        case _:
+            return ()
+
+
+def operations(body: Iterable[Op]) -> Iterator[Op]:
+    """Every operation of `body`, nested ones after the one that holds them."""
+    for op in body:
+        yield op
+        for region in regions(op):
+            yield from operations(region)
+
+
+def accesses(op: Op) -> tuple[Access, ...]:
+    """The buffer accesses of `op` itself: what is read first, then what is written."""
+    match op:
+        case Load() | Store() | Atomic():
+            return (op.access,)
+        case Copy():
+            return (op.source, op.destination)
+        case _:
+            return ()
+
+
+def reads(op: Op) -> tuple[str, ...]:
+    """The names of the buffers `op` itself reads."""
+    match op:
+        case Load() | Atomic():
+            return (op.access.buffer,)
+        case Copy():
+            return (op.source.buffer,)
+        case Call() | Opaque():
+            return op.reads
+        case _:
+            return ()
+
+
+def writes(op: Op) -> tuple[str, ...]:
+    """The names of the buffers `op` itself writes."""
+    match op:
+        case Store() | Atomic():
+            return (op.access.buffer,)
+        case Copy():
+            return (op.destination.buffer,)
+        case Call() | Opaque():
+            return op.writes
+        case _:
+            return ()
+
+
+def operands(op: Op) -> tuple[Expr, ...]:
+    """The data operands of `op` itself; neither indices nor masks, conditions of control flow included."""
+    match op:
+        case Store():
+            return (op.value,)
+        case Compute() | Random() | Scan():
+            return op.operands
+        case Cast() | Reduce() | Transpose():
+            return (op.operand,)
+        case Matmul():
+            return (op.stationary, op.moving)
+        case Exchange():
+            return (op.operand, op.lane)
+        case Select():
+            return (op.condition, op.on_true, op.on_false)
+        case Atomic():
+            return (op.value,) if op.compare is None else (op.value, op.compare)
+        case While() | Branch() | Assume() | Check():
+            return (op.condition,)
+        case Call():
+            return op.arguments
+        case Opaque():
+            return op.operands
+        case _:
+            return ()
+
+
+def expressions(op: Op) -> tuple[Expr, ...]:
+    """Every expression of `op` itself: operands, indices, masks, extents, bounds and shapes."""
+    found = list(operands(op))
+    for access in accesses(op):
+        found.extend(access.index)
+        found.extend(axis.extent for axis in access.axes if axis.extent is not None)
+        if access.mask is not None:
+            found.append(access.mask)
+    match op:
+        case Loop(values=Range(start=start, stop=stop, step=step)):
+            found.extend((start, stop, step))
+        case Loop(values=Sequence(start=start, condition=condition, next=following)):
+            found.extend((start, condition, following))
+        case Load() if op.fill is not None:
+            found.append(op.fill)
+        case Exchange():
+            found.append(op.width)
+            if op.lanes_mask is not None:
+                found.append(op.lanes_mask)
+        case Compute() if op.mask is not None:
+            found.append(op.mask)
+        case Reduce():
+            found.extend(optional for optional in (op.lanes, op.mask) if optional is not None)
+        case Scan():
+            found.extend(optional for optional in (op.lanes, op.initial) if optional is not None)
+        case _:
+            pass
+    value_type = getattr(op, "type", None)
+    if value_type is not None:
+        found.extend(value_type.shape)
+    return tuple(found)
+
+
+def rebuild(body: Iterable[Op], change: Callable[[Op], Iterable[Op]]) -> tuple[Op, ...]:
+    """`body` with every operation replaced by what `change` makes of it, innermost first."""
+    rebuilt: list[Op] = []
+    for op in body:
+        match op:
+            case Loop():
+                op = replace(op, body=rebuild(op.body, change))
+            case While():
+                op = replace(op, test=rebuild(op.test, change), body=rebuild(op.body, change))
+            case Branch():
+                op = replace(op, then=rebuild(op.then, change), otherwise=rebuild(op.otherwise, change))
+            case _:
+                pass
+        rebuilt.extend(change(op))
+    return tuple(rebuilt)
+
+
+def kernel_operations(program: Program) -> Iterator[Op]:
+    """Every operation of every kernel of `program`, in source order of the kernels."""
+    for kernel in program.kernels:
+        yield from operations(kernel.body)
+
+
+def definitions(kernel: Kernel) -> dict[int, Op]:
+    """The operations of `kernel` by id."""
+    return {op.id: op for op in operations(kernel.body)}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many operations there are and how many of them were understood."""
+
+    understood: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        """The understood part, 0 to 1; 1 for a program without operations."""
+        return self.understood / self.total if self.total else 1.0
+
+
+def coverage(body: Iterable[Op]) -> Coverage:
+    """Counts the operations of `body`; `Opaque` ones and calls of unknown helpers are not understood."""
+    total = opaque = 0
+    for op in operations(body):
+        total += 1
+        opaque += isinstance(op, Opaque | Call)
+    return Coverage(total - opaque, total)

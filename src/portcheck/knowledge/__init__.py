@@ -1,0 +1,50 @@
+"""What portcheck knows about CUDA, NKI, number formats and chips: the data of `mappings/`, typed and with sources."""
+
+from portcheck.ir import Order
+from portcheck.knowledge.apis import Api, ApiStatus, ApiVersion
+from portcheck.knowledge.check import check, problems
+from portcheck.knowledge.chips import Chip, Engine, Peak, Quantity, StartRule
+from portcheck.knowledge.constructs import Construct, ConstructKind, ErrorBound
+from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable
+from portcheck.knowledge.load import Knowledge, load
+from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant
+from portcheck.knowledge.schema import UNKNOWN, Unknown
+from portcheck.knowledge.semantics import Semantics
+from portcheck.knowledge.signatures import Parameter, Role
+from portcheck.knowledge.versions import NkiVersion
+
+__all__ = [
+    "UNKNOWN",
+    "Activation",
+    "Api",
+    "ApiStatus",
+    "ApiVersion",
+    "Chip",
+    "Construct",
+    "ConstructKind",
+    "DTypeFacts",
+    "DTypeTable",
+    "Engine",
+    "ErrorBound",
+    "Knowledge",
+    "NkiSpace",
+    "NkiVersion",
+    "ObjectTable",
+    "OperatorObject",
+    "Order",
+    "Parameter",
+    "Peak",
+    "Quantity",
+    "Role",
+    "Semantics",
+    "StartRule",
+    "TileConstant",
+    "Unknown",
+    "check",
+    "load",
+    "problems",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,127 @@
+"""Referential integrity of the knowledge base: what one table names, another must define."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from portcheck.core.dtype import CONCRETE, DTypeKind
+from portcheck.core.errors import KnowledgeError
+from portcheck.knowledge.apis import Api, ApiVersion
+from portcheck.knowledge.constructs import Construct
+from portcheck.knowledge.load import Knowledge
+from portcheck.knowledge.versions import NkiVersion
+
+_RESULT_WORDS = frozenset({"", "destination", "operand", "promote", "argument", "unknown"})
+
+
+def problems(knowledge: Knowledge) -> Iterator[str]:
+    """Every contradiction between the tables, one sentence each, in a stable order."""
+    for construct in dict.fromkeys(knowledge.constructs.values()):
+        yield from _construct_problems(construct, knowledge)
+    for api in knowledge.apis.values():
+        yield from _api_problems(api, knowledge)
+    yield from _dtype_problems(knowledge)
+    yield from _chip_problems(knowledge)
+    yield from _object_problems(knowledge)
+
+
+def check(knowledge: Knowledge) -> None:
+    """Raise KnowledgeError with the first contradiction and how many more there are."""
+    found = list(problems(knowledge))
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise KnowledgeError(f"{found[0]}{more}")
+
+
+def _construct_problems(construct: Construct, knowledge: Knowledge) -> Iterator[str]:
+    name = construct.name
+    if construct.dtype not in ("", "operand") and knowledge.dtype(construct.dtype) is None:
+        yield f'construct "{name}" has the unknown dtype "{construct.dtype}"'
+    for field, other in (("float_form", construct.float_form), ("fast_math", construct.fast_math)):
+        if other and knowledge.construct(other) is None:
+            yield f'construct "{name}" names the unknown construct "{other}" as its {field}'
+    if construct.lanes < 1:
+        yield f'construct "{name}" has {construct.lanes} lanes'
+    if construct.error.max_absolute is not None and len(construct.error.interval) != 2:
+        yield f'construct "{name}" has an absolute error without the interval it holds on'
+    yield from _source_problems(f'construct "{name}"', construct.source)
+
+
+def _api_problems(api: Api, knowledge: Knowledge) -> Iterator[str]:
+    for form in api.versions:
+        yield from _form_problems(form, knowledge)
+    for earlier, later in zip(api.versions, api.versions[1:], strict=False):
+        if not earlier.until or _parsed(earlier.until) is None or _parsed(later.since) is None:
+            yield f'api "{api.name}": the version from {later.since} follows one that is still open'
+        elif NkiVersion.parse(later.since) < NkiVersion.parse(earlier.until):
+            yield f'api "{api.name}": the versions from {earlier.since} and {later.since} overlap'
+
+
+def _form_problems(form: ApiVersion, knowledge: Knowledge) -> Iterator[str]:
+    where = f'api "{form.name}" from {form.since}'
+    since, until = _parsed(form.since), _parsed(form.until) if form.until else None
+    if since is None or (form.until and until is None):
+        yield f'{where}: "{form.since}" to "{form.until}" is not a range of NKI versions'
+    elif until is not None and until <= since:
+        yield f"{where}: ends at {form.until}, before it begins"
+    for word in (form.result_dtype, form.accumulate_dtype):
+        if word not in _RESULT_WORDS and knowledge.dtype(word) is None:
+            yield f'{where}: unknown dtype "{word}"'
+    names = [parameter.name for parameter in form.parameters]
+    if len(names) != len(set(names)):
+        yield f"{where}: two parameters of one name"
+    if "." in form.replacement and knowledge.api_in_any_version(form.replacement) is None:
+        yield f'{where}: the replacement "{form.replacement}" is not a known call'
+    yield from _target_problems(where, form.targets, knowledge)
+    yield from _source_problems(where, form.source)
+
+
+def _parsed(label: str) -> NkiVersion | None:
+    try:
+        return NkiVersion.parse(label)
+    except ValueError:
+        return None
+
+
+def _dtype_problems(knowledge: Knowledge) -> Iterator[str]:
+    for name, facts in knowledge.dtypes.by_name.items():
+        if facts.kind is DTypeKind.FLOAT and facts.min_normal_exponent - facts.significand_bits + 1 != (
+            facts.min_subnormal_exponent
+        ):
+            yield f'dtype "{name}": its smallest subnormal does not follow from its smallest normal'
+        yield from _source_problems(f'dtype "{name}"', facts.source)
+    for name in CONCRETE:
+        if name not in knowledge.dtypes.by_name:
+            yield f'the IR\'s dtype "{name}" has no facts'
+
+
+def _chip_problems(knowledge: Knowledge) -> Iterator[str]:
+    for name, chip in knowledge.chips.items():
+        for dtype in (*chip.psum_dtypes, *chip.matmul_dtypes):
+            if knowledge.dtype(dtype) is None:
+                yield f'chip "{name}": unknown dtype "{dtype}"'
+        if chip.psum_banks * chip.psum_bank_bytes != chip.psum_bytes_per_partition:
+            yield f'chip "{name}": PSUM banks do not add up to a partition'
+        cited = [*chip.sources.values(), *(quantity.source for quantity in chip.quantities.values())]
+        for source in (*cited, *(peak.rate.source for peak in chip.peaks)):
+            yield from _source_problems(f'chip "{name}"', source)
+
+
+def _object_problems(knowledge: Knowledge) -> Iterator[str]:
+    objects = knowledge.objects
+    for name, entry in objects.operators.items():
+        yield from _target_problems(f'operator object "{name}"', entry.targets, knowledge)
+    for name, constant in objects.constants.items():
+        if constant.values.keys() != knowledge.chips.keys():
+            yield f'constant "{name}" does not give one value for every chip'
+
+
+def _target_problems(where: str, targets: tuple[str, ...], knowledge: Knowledge) -> Iterator[str]:
+    for target in targets:
+        if target not in knowledge.chips:
+            yield f'{where}: unknown chip "{target}"'
+
+
+def _source_problems(where: str, source: str) -> Iterator[str]:
+    if not source.strip():
+        yield f"{where} has no source"

@@ -1,0 +1,123 @@
+"""The knowledge base as one object: each table is read from `mappings/` when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, cached_property
+from pathlib import Path
+
+from portcheck.core.errors import nearest
+from portcheck.core.resources import data_folder
+from portcheck.ir import Operator
+from portcheck.knowledge.apis import Api, ApiVersion, load_apis
+from portcheck.knowledge.chips import Chip, load_chips
+from portcheck.knowledge.constructs import Construct, load_constructs
+from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable, load_dtypes
+from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant, load_objects
+from portcheck.knowledge.schema import Unknown
+from portcheck.knowledge.versions import NkiVersion
+
+
+class Knowledge:
+    """Everything portcheck knows about CUDA, NKI, number formats and chips; all lookups return None when unknown.
+
+    Names are qualified and un-aliased: "nki.language.add", "neuronxcc.nki.isa.activation", "numpy.float32",
+    "cooperative_groups::reduce". A malformed file raises KnowledgeError when its table is first used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def constructs(self) -> Mapping[str, Construct]:
+        """All CUDA constructs by every spelling."""
+        return load_constructs(self._folder / "cuda")
+
+    @cached_property
+    def apis(self) -> Mapping[str, Api]:
+        """All NKI calls by qualified name."""
+        return load_apis(self._folder / "nki" / "calls")
+
+    @cached_property
+    def objects(self) -> ObjectTable:
+        """The NKI operator objects, spaces, constants and activation ranges."""
+        return load_objects(self._folder / "nki" / "objects")
+
+    @cached_property
+    def dtypes(self) -> DTypeTable:
+        """All number formats."""
+        return load_dtypes(self._folder / "dtypes")
+
+    @cached_property
+    def chips(self) -> Mapping[str, Chip]:
+        """All chips by name."""
+        return load_chips(self._folder / "hardware")
+
+    def construct(self, name: str) -> Construct | None:
+        """The CUDA construct spelled `name`."""
+        return self.constructs.get(name)
+
+    def api(self, name: str, version: NkiVersion) -> ApiVersion | None:
+        """The NKI call `name` as `version` accepts it; None when that version has no such call."""
+        entry = self.apis.get(name)
+        return entry.at(version) if entry else None
+
+    def api_in_any_version(self, name: str) -> Api | None:
+        """The NKI call `name` with all its versions, so that removed and future calls can be told from unknown ones."""
+        return self.apis.get(name)
+
+    def nearest_api(self, name: str) -> str:
+        """The known call spelled most like `name`, or ""."""
+        return nearest(name, self.apis)
+
+    def operator_object(self, name: str) -> OperatorObject | None:
+        """The operator object `name`, such as "nki.language.add" or "numpy.add"."""
+        return self.objects.operators.get(name)
+
+    def space(self, name: str) -> NkiSpace | None:
+        """The memory space `name`, such as "nki.language.sbuf"."""
+        return self.objects.spaces.get(name)
+
+    def tile_constant(self, name: str) -> TileConstant | None:
+        """The hardware constant `name`, such as "nki.language.tile_size.pmax", with its value on every target."""
+        return self.objects.constants.get(name)
+
+    def constant(self, name: str, target: str) -> int | float | Unknown | None:
+        """The value of the hardware constant `name` on the chip `target`."""
+        entry = self.tile_constant(name)
+        return entry.values.get(target) if entry else None
+
+    def enumeration(self, name: str) -> tuple[str, ...] | None:
+        """The members of the enumeration `name`, such as "nki.isa.reduce_cmd"."""
+        return self.objects.enumerations.get(name)
+
+    def engine(self, name: str) -> str | None:
+        """The engine the object `name` selects: "vector" for "nki.isa.engine.vector" or "nki.isa.vector_engine"."""
+        return self.objects.engines.get(name)
+
+    def activation(self, operator: Operator) -> Activation | None:
+        """The documented input range and accuracy of the scalar engine's function for the IR operator `operator`."""
+        return self.objects.activations.get(operator)
+
+    def dtype(self, name: str) -> DTypeFacts | None:
+        """The facts about the format called `name` in the IR."""
+        return self.dtypes.by_name.get(name)
+
+    def cuda_dtype(self, spelling: str) -> DTypeFacts | None:
+        """The format that CUDA spells `spelling`."""
+        return self.dtypes.by_cuda.get(spelling)
+
+    def nki_dtype(self, spelling: str) -> DTypeFacts | None:
+        """The format that NKI or NumPy spells `spelling` (qualified: "nki.language.bfloat16", "numpy.float32")."""
+        return self.dtypes.by_nki.get(spelling)
+
+    def chip(self, target: str) -> Chip | None:
+        """The chip called `target`, by name or generation ("trn2", "gen3")."""
+        found = self.chips.get(target)
+        return found or next((chip for chip in self.chips.values() if target in chip.targets), None)
+
+
+@cache
+def load() -> Knowledge:
+    """The shipped knowledge base, one per process."""
+    return Knowledge(data_folder("mappings"))

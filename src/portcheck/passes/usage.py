@@ -1,0 +1,91 @@
+"""Which buffers and scalars a program uses, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portcheck.ir import (
+    Expr,
+    Op,
+    Program,
+    Ref,
+    kernel_operations,
+    operands,
+    reads,
+    subexpressions,
+    symbols_in,
+    writes,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Parameters read and written, results, and the scalars that reach a stored value (not only a size or bound).
+
+    `read_for_outputs` are the buffers whose elements flow into an output.
+    """
+
+    read: frozenset[str]
+    written: frozenset[str]
+    outputs: tuple[str, ...]
+    scalars_in_values: frozenset[str]
+    read_for_outputs: frozenset[str]
+
+
+def usage(program: Program) -> Usage:
+    """The usage of parameters in all kernels of `program`."""
+    ops = list(kernel_operations(program))
+    parameters = {parameter.name for kernel in program.kernels for parameter in kernel.parameters}
+    results = [name for kernel in program.kernels for name in kernel.results]
+    read = {name for op in ops for name in reads(op)}
+    written = [name for op in ops for name in writes(op)]
+    outputs = dict.fromkeys([*results, *(name for name in written if name in parameters)])
+    live_buffers, live_scalars = _live(ops, set(outputs))
+    return Usage(
+        read=frozenset(read & parameters),
+        written=frozenset(set(written)),
+        outputs=tuple(outputs),
+        scalars_in_values=frozenset(live_scalars & parameters),
+        read_for_outputs=frozenset(live_buffers & parameters),
+    )
+
+
+def _live(ops: list[Op], outputs: set[str]) -> tuple[set[str], set[str]]:
+    """Buffers and scalars from which data flows into the outputs; indices, bounds and guards do not count."""
+    by_id = {op.id: op for op in ops}
+    writers: dict[str, list[Op]] = {}
+    for op in ops:
+        for name in writes(op):
+            writers.setdefault(name, []).append(op)
+    reached: set[str] = set()
+    scalars: set[str] = set()
+    pending: list[str] = sorted(outputs)
+    seen: set[int] = set()
+    while pending:
+        name = pending.pop()
+        for op in writers.get(name, ()):
+            for source in _sources(op, by_id, seen, scalars):
+                if source not in reached:
+                    reached.add(source)
+                    pending.append(source)
+    return reached, scalars
+
+
+def _sources(op: Op, by_id: dict[int, Op], seen: set[int], scalars: set[str]) -> list[str]:
+    """The buffers whose elements flow into what `op` writes or gives."""
+    found: list[str] = []
+    pending: list[Op] = [op]
+    while pending:
+        current = pending.pop()
+        if current.id in seen:
+            continue
+        seen.add(current.id)
+        found.extend(reads(current))
+        for operand in operands(current):
+            scalars |= symbols_in(operand)
+            pending.extend(by_id[inner] for inner in _refs(operand) if inner in by_id)
+    return found
+
+
+def _refs(expression: Expr) -> list[int]:
+    return [node.id for node in subexpressions(expression) if isinstance(node, Ref)]

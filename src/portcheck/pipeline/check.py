@@ -1,0 +1,207 @@
+"""From two files to a report."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import TypeVar
+
+from portcheck.align import Alignment, align
+from portcheck.core.errors import InputError, did_you_mean
+from portcheck.core.report import Input, Inputs, Report, Tool
+from portcheck.core.source import SourceFile
+from portcheck.frontends.cuda import CudaModule, read_cuda
+from portcheck.frontends.nki import NkiModule, NkiOptions, read_nki
+from portcheck.ir import Program, Ranges, Side, kernel_operations
+from portcheck.ir.verify import verify
+from portcheck.knowledge import Knowledge, NkiVersion, load
+from portcheck.passes import Facts, facts_of
+from portcheck.pipeline.flags import cuda_options, stated_options
+from portcheck.pipeline.kernels import choose_kernels
+from portcheck.pipeline.request import Request
+from portcheck.pipeline.sources import check_order, read_source
+from portcheck.rubric import report_of
+from portcheck.rules import Pair, Unparsed, judge, numbered
+from portcheck.values import Evaluated, evaluate
+from portcheck.values.renaming import Names
+
+DEFAULT_TARGET = "trn2"
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A report and the sources it speaks about."""
+
+    report: Report
+    sources: Mapping[str, SourceFile]
+
+
+def check(request: Request) -> Analysis:
+    """Compares the two files of `request`. Raises InputError for what cannot be compared (exit code 2)."""
+    knowledge = load()
+    target = _target(request.target, knowledge)
+    _require_version(request.nki_version, knowledge)
+    cuda_source, nki_source = read_source(request.cuda_path), read_source(request.nki_path)
+    check_order(cuda_source, nki_source)
+    cuda = read_cuda(cuda_source, cuda_options(request))
+    nki = read_nki(nki_source, _nki_options(request, target))
+    names, nki_name, pairing = choose_kernels(request, cuda.kernels, nki.kernels)
+    original = cuda.lower(names)
+    port = nki.lower([nki_name]) if nki_name else _empty(nki_source)
+    sources = {cuda_source.path: cuda_source, nki_source.path: nki_source, **_included(original)}
+    failures: list[str] = [*_invalid(original), *_invalid(port)]
+    facts, other = facts_of(original), facts_of(port)
+    evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", failures)
+    computed = _isolated(lambda: evaluate(port), _NOTHING, "what the port computes", failures)
+    pair = Pair(
+        cuda=facts,
+        nki=other,
+        original=evaluated,
+        port=computed,
+        alignment=_aligned(facts, other, evaluated, computed, failures),
+        pairing=pairing,
+        knowledge=knowledge,
+        sources=sources,
+        cuda_unparsed=tuple(Unparsed(problem.span, problem.message) for problem in cuda.problems),
+        nki_unparsed=tuple(Unparsed(problem.span, problem.message) for problem in nki.problems),
+    )
+    report = report_of(
+        pair,
+        numbered(judge(pair)),
+        tool=Tool(name="portcheck", version=tool_version()),
+        inputs=_inputs(request, cuda_source, nki_source, original, port, nki),
+        target=target,
+        nki_version=nki.version,
+        not_checked=failures,
+    )
+    return Analysis(report, sources)
+
+
+def tool_version() -> str:
+    """The version of the installed package."""
+    try:
+        return version("portcheck")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+_NOTHING = Evaluated((), (), Ranges(), ())
+_NO_ALIGNMENT = Alignment((), (), (), (), Names(), Ranges())
+
+
+def _isolated(run: Callable[[], Result], fallback: Result, what: str, failures: list[str]) -> Result:
+    """The result of `run`; if it fails, `fallback`, and the report says what was not looked at."""
+    try:
+        return run()
+    except Exception as error:
+        if os.environ.get("PORTCHECK_DEBUG"):
+            raise
+        failures.append(f"{what}: the analysis failed ({type(error).__name__}); please report this as a bug")
+        return fallback
+
+
+def _aligned(cuda: Facts, nki: Facts, original: Evaluated, port: Evaluated, failures: list[str]) -> Alignment:
+    if not nki.program.kernels:
+        return _NO_ALIGNMENT
+    return _isolated(lambda: align(cuda, nki, original, port), _NO_ALIGNMENT, "the correspondence", failures)
+
+
+def _invalid(program: Program) -> list[str]:
+    problems = verify(program)
+    if problems and os.environ.get("PORTCHECK_DEBUG"):
+        raise AssertionError(problems)
+    side = "original" if program.side is Side.CUDA else "port"
+    return [f"the lowered {side} is inconsistent ({problems[0]}); please report this as a bug"] if problems else []
+
+
+def _target(name: str | None, knowledge: Knowledge) -> str:
+    if name is None:
+        return DEFAULT_TARGET
+    if knowledge.chip(name) is None:
+        known = ", ".join(sorted(knowledge.chips))
+        raise InputError(
+            f"there is no target called {name}; the targets are {known}", hint=did_you_mean(name, knowledge.chips)
+        )
+    return name
+
+
+def _require_version(text: str | None, knowledge: Knowledge) -> None:
+    if text is None:
+        return
+    try:
+        NkiVersion.parse(text)
+    except ValueError as error:
+        raise InputError(f"{text} is no NKI version: {error}", hint="0.1 (neuronxcc.nki) or 0.2 to 0.7") from None
+
+
+def _nki_options(request: Request, target: str) -> NkiOptions:
+    return NkiOptions(version=request.nki_version, target=target, shapes=request.shapes, dtypes=request.dtypes)
+
+
+def _empty(source: SourceFile) -> Program:
+    return Program(side=Side.NKI, path=source.path, kernels=(), launches=())
+
+
+def _included(program: Program) -> dict[str, SourceFile]:
+    """The other files that operations of `program` stand in."""
+    paths = {op.span.path for op in kernel_operations(program)} - {program.path, ""}
+    return {path: read_source(path) for path in sorted(paths)}
+
+
+def _inputs(
+    request: Request,
+    cuda_source: SourceFile,
+    nki_source: SourceFile,
+    original: Program,
+    port: Program,
+    nki: NkiModule,
+) -> Inputs:
+    return Inputs(
+        cuda=_input(cuda_source, original, ""),
+        nki=replace(_input(nki_source, port, nki.version), notes=(*port.notes, *nki.version_evidence)),
+        options=stated_options(request),
+    )
+
+
+def _input(source: SourceFile, program: Program, language_version: str) -> Input:
+    return Input(
+        path=source.path,
+        sha256=hashlib.sha256(source.text.encode()).hexdigest(),
+        kernels=tuple(launch.kernel for launch in program.launches),
+        version=language_version,
+        notes=program.notes,
+    )
+
+
+def program_of(
+    path: str,
+    names: Sequence[str] = (),
+    *,
+    defines: tuple[tuple[str, str], ...] = (),
+    include_roots: tuple[str, ...] = (),
+    target: str | None = None,
+    nki_version: str | None = None,
+) -> Program:
+    """The program of one file: the kernels `names`, all of them without names; empty for a file without kernels."""
+    request = Request(
+        cuda_path=path, nki_path=path, defines=defines, include_roots=include_roots, nki_version=nki_version
+    )
+    source = read_source(path)
+    module: CudaModule | NkiModule
+    if path.endswith(".py"):
+        module = read_nki(source, _nki_options(request, _target(target, load())))
+    else:
+        module = read_cuda(source, cuda_options(request))
+    known = [kernel.name for kernel in module.kernels]
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"{path} has no kernel called {name}; it has {', '.join(known) or 'none'}",
+                hint=did_you_mean(name, known),
+                path=path,
+            )
+    return module.lower(list(names) or known)

@@ -1,0 +1,111 @@
+"""Reading source files from strangers: nothing is trusted, everything that cannot be used is said plainly."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from portcheck.core.errors import InputError
+from portcheck.core.source import SourceFile
+
+MOST_BYTES = 16 * 1024 * 1024
+"""A larger file is refused: no kernel is that long, and reading it would only take memory."""
+
+_FRAMEWORKS = {"triton": "Triton", "torch": "PyTorch", "jax": "JAX"}
+
+
+def read_source(path: str) -> SourceFile:
+    """The text of the file at `path`, under that name.
+
+    Raises InputError for a path that does not exist, is not a file, is empty, too large, binary or not UTF-8.
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"{path} is a directory", hint="give the file that holds the kernel", path=path)
+    try:
+        size = file.stat().st_size
+        if size > MOST_BYTES:
+            raise InputError(
+                f"{path} is too large ({size} bytes; the limit is {MOST_BYTES})",
+                hint="give the file that holds the kernel, not a bundle",
+                path=path,
+            )
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist", hint="check the path", path=path) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{path} cannot be read: {reason}", hint="check the path and its permissions") from None
+    return SourceFile(path, _decoded(path, data))
+
+
+def _decoded(path: str, data: bytes) -> str:
+    if not data.strip():
+        raise InputError(f"{path} is empty", hint="give the file that holds the kernel", path=path)
+    if b"\0" in data:
+        raise InputError(f"{path} is a binary file", hint="give source text, not a compiled kernel", path=path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        start = before.rfind(b"\n") + 1
+        end = data.find(b"\n", error.start)
+        excerpt = data[start : end if end >= 0 else None].decode("utf-8", "replace")
+        raise InputError(
+            f"{path} is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}",
+            hint="save the file as UTF-8 (for example with iconv)",
+            path=path,
+            line=line,
+            column=len(before[start:].decode("utf-8", "replace")) + 1,
+            excerpt=excerpt,
+        ) from None
+
+
+def check_order(cuda: SourceFile, nki: SourceFile) -> None:
+    """Raises InputError where the two files stand in each other's place, or the original is not CUDA."""
+    if _is_python(cuda) and "__global__" not in cuda.text:
+        _refuse_python_original(cuda, nki)
+    if Path(nki.path).suffix in (".cu", ".cuh"):
+        raise InputError(
+            f"{nki.path} is a CUDA file, but the port is expected there",
+            hint="portcheck diff KERNEL.cu PORT.py",
+            path=nki.path,
+        )
+
+
+def _refuse_python_original(cuda: SourceFile, nki: SourceFile) -> None:
+    if Path(nki.path).suffix in (".cu", ".cuh") or "__global__" in nki.text:
+        raise InputError(
+            f"the files stand in the wrong order: {cuda.path} is Python and holds no CUDA text",
+            hint=f"portcheck diff {nki.path} {cuda.path}",
+            path=cuda.path,
+        )
+    framework = _framework(cuda)
+    if framework:
+        raise InputError(
+            f"{cuda.path} is a {framework} original, which is not supported yet",
+            hint="give the CUDA source of the kernel",
+            path=cuda.path,
+        )
+    raise InputError(
+        f"{cuda.path} is Python and holds no CUDA text, but the original is expected there",
+        hint="portcheck diff KERNEL.cu PORT.py",
+        path=cuda.path,
+    )
+
+
+def _is_python(source: SourceFile) -> bool:
+    return Path(source.path).suffix == ".py"
+
+
+def _framework(source: SourceFile) -> str:
+    """The framework that the module imports, if it is one kernels are written in."""
+    try:
+        tree = ast.parse(source.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    modules = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    modules += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    roots = {module.partition(".")[0] for module in modules}
+    return next((name for root, name in _FRAMEWORKS.items() if root in roots), "")

@@ -1,0 +1,1 @@
+"""PC1xx: CUDA constructs that have no one-to-one counterpart in NKI."""

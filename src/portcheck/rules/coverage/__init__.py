@@ -1,0 +1,1 @@
+"""PC0xx: what was not understood, and what the comparison rests on."""

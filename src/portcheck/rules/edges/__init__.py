@@ -1,0 +1,1 @@
+"""PC4xx: tails, guards and the domain of sizes."""

@@ -1,0 +1,102 @@
+"""Whole tiles where the original computes a remainder too, or stops at a guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from portcheck.core.finding import Certainty, Severity
+from portcheck.ir import Operator, Polynomial
+from portcheck.rules._base import Draft, Example, Pair, rule
+from portcheck.rules.edges.coverage import Reach, reaches
+from portcheck.rules.edges.examples import CUDA, NKI_ASSERTED, NKI_CLIPPED, NKI_FLOOR, NKI_UNGUARDED
+
+
+@rule(
+    "PC401",
+    "tail-tile-dropped",
+    Severity.ERROR,
+    Certainty.CERTAIN,
+    documentation="""
+The port computes a whole number of tiles, rounded down; the original computes the remainder too. The last elements of
+the output are never written and hold whatever was in memory.
+
+**How to fix.** Iterate `ceil(n / tile)` times and clip the last tile with `min`, or assert that the tile divides the
+size and state the narrowed domain.
+
+**How we know.** The elements that the port's stores reach, derived from loops, slices and masks, are
+tile * floor(size / tile); no assertion says that nothing is left over.
+""",
+    examples=(
+        Example(title="last tile clipped", cuda=CUDA, nki=NKI_CLIPPED, hit=False),
+        Example(title="divisibility asserted", cuda=CUDA, nki=NKI_ASSERTED, hit=False),
+        Example(title="trip count rounded down", cuda=CUDA, nki=NKI_FLOOR, hit=True),
+    ),
+)
+def tail_tile_dropped(pair: Pair) -> Iterator[Draft]:
+    """Only whole tiles are computed where the original covers the remainder, and nothing asserts that there is none."""
+    for reach in reaches(pair):
+        tile = reach.tile
+        if tile is None or tile[0] is not Operator.FLOOR_DIVIDE or tile[1] != reach.cuda:
+            continue
+        _, size, width = tile
+        yield Draft(
+            message=f"`{reach.output.cuda}` is computed for {reach.nki} of the {size} positions along one axis; the "
+            f"original computes all {size}.{_instance(size, width)}",
+            remedy=f"Iterate ceil({size}/{width}) times and clip the last tile with min, or assert that {width} "
+            f"divides {size}.",
+            cuda=reach.cuda_piece.span,
+            nki=reach.nki_piece.span,
+            because=(f"stores of the port reach {reach.nki}, those of the original {reach.cuda}",),
+            outputs=(reach.output.cuda,),
+        )
+
+
+def _instance(size: Polynomial, width: Polynomial) -> str:
+    """What happens for one size that the tile does not divide."""
+    step = width.constant
+    if step is None or size.constant is not None or step < 2:
+        return ""
+    example = 3 * step + step // 2
+    return f" For {size} = {example}, positions {3 * step} to {example - 1} are never written."
+
+
+@rule(
+    "PC402",
+    "bounds-guard-lost",
+    Severity.ERROR,
+    Certainty.LIKELY,
+    documentation="""
+The original stops at a guard; the port computes whole tiles, rounded up, and neither clips nor masks the last one. It
+reads and writes past the end of the arrays.
+
+**How to fix.** Clip the slices of the last tile with `min`, mask the load and the store (first generation), or assert
+that the tile divides the size.
+
+**How we know.** The elements that the port's stores reach are tile * ceil(size / tile). Likely, not certain: the
+caller may pad the arrays.
+""",
+    examples=(
+        Example(title="last tile clipped", cuda=CUDA, nki=NKI_CLIPPED, hit=False),
+        Example(title="whole tiles stored", cuda=CUDA, nki=NKI_UNGUARDED, hit=True),
+    ),
+)
+def bounds_guard_lost(pair: Pair) -> Iterator[Draft]:
+    """A guard of the original has no mask, clipped slice, assertion or out-of-bounds mode in the port."""
+    for reach in reaches(pair):
+        tile = reach.tile
+        if tile is None or tile[0] is not Operator.CEILING_DIVIDE or tile[1] != reach.cuda:
+            continue
+        yield _lost(reach, tile[1], tile[2])
+
+
+def _lost(reach: Reach, size: Polynomial, width: Polynomial) -> Draft:
+    return Draft(
+        message=f"`{reach.output.cuda}` is stored at {reach.nki} positions along one axis; the original stops at "
+        f"{size}. Unless {width} divides {size}, the last tile reaches past the end.",
+        remedy=f"Clip the last tile with min({width}, rest) in the loads and the store, mask them, or assert that "
+        f"{width} divides {size}.",
+        cuda=reach.cuda_piece.span,
+        nki=reach.nki_piece.span,
+        because=(f"stores of the port reach {reach.nki}, those of the original {reach.cuda}",),
+        outputs=(reach.output.cuda,),
+    )

@@ -1,0 +1,1 @@
+"""PC3xx: number formats, from load to store."""

@@ -1,0 +1,1 @@
+"""PC2xx: reductions and the order of their terms."""

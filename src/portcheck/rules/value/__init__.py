@@ -1,0 +1,1 @@
+"""PC5xx: what each output element is."""

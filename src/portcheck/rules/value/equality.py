@@ -1,0 +1,82 @@
+"""Whether outputs are the same real function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from portcheck.core.finding import Certainty, Severity
+from portcheck.rules._base import Draft, Example, Pair, rule
+from portcheck.rules.edges.examples import CUDA, NKI_CLIPPED
+from portcheck.values.equality import Outcome
+
+_NKI_TWICE = NKI_CLIPPED.replace("operand0=-1.0", "operand0=-2.0")
+
+
+@rule(
+    "PC520",
+    "equal-over-the-reals",
+    Severity.NOTE,
+    Certainty.CERTAIN,
+    documentation="""
+Both sides compute the same real function of the inputs wherever both are defined. What remains between them is
+rounding (PC2xx, PC3xx) and, where stated, which elements each computes (PC40x).
+
+**How we know.** Both outputs were derived as formulas over the inputs and brought to one normal form, in which sums and
+products have no order, casts between floating formats are dropped, and reductions over tiles, lanes and threads are
+merged; the forms are identical. Assumptions are listed with the finding.
+""",
+    examples=(
+        Example(title="another constant", cuda=CUDA, nki=_NKI_TWICE, hit=False),
+        Example(title="the same function", cuda=CUDA, nki=NKI_CLIPPED, hit=True),
+    ),
+)
+def equal_over_the_reals(pair: Pair) -> Iterator[Draft]:
+    """Both sides compute the same real function."""
+    for output in pair.alignment.outputs:
+        if output.equality.outcome is not Outcome.EQUAL:
+            continue
+        assumed = f" Taken for granted: {'; '.join(output.assumptions)}." if output.assumptions else ""
+        yield Draft(
+            message=f"`{output.cuda}` is the same real function of the inputs on both sides.{assumed}",
+            remedy="Nothing to do.",
+            cuda=output.cuda_contract.pieces[0].span,
+            nki=output.nki_contract.pieces[0].span if output.nki_contract else None,
+            because=("identical normal forms",),
+            outputs=(output.cuda,),
+        )
+
+
+@rule(
+    "PC521",
+    "equality-not-decided",
+    Severity.NOTE,
+    Certainty.CERTAIN,
+    consequence_of=("PC101", "PC110", "PC121", "PC160", "PC161", "PC201", "PC202", "PC401", "PC402"),
+    documentation="""
+It was neither proved nor refuted that an output is the same function on both sides. This version proves equality only
+by identical normal forms; algebraic identities beyond them are not tried, and differences are not refuted by
+evaluation.
+
+**What to do.** Compare the two formulas in the outputs table by hand, at the place that the message names.
+
+**How we know.** The message says which part stopped the proof.
+""",
+    examples=(
+        Example(title="the same function", cuda=CUDA, nki=NKI_CLIPPED, hit=False),
+        Example(title="another constant", cuda=CUDA, nki=_NKI_TWICE, hit=True),
+    ),
+)
+def equality_not_decided(pair: Pair) -> Iterator[Draft]:
+    """Equality of an output was neither proved nor refuted."""
+    for output in pair.alignment.outputs:
+        if output.equality.outcome is not Outcome.UNDECIDED:
+            continue
+        found = output.equality
+        parts = f" Original: {found.cuda_part}. Port: {found.nki_part}." if found.cuda_part or found.nki_part else ""
+        yield Draft(
+            message=f"`{output.cuda}` was not proved equal: {found.reason}.{parts}",
+            remedy="Compare the two formulas of this output by hand at the place named.",
+            cuda=output.cuda_contract.pieces[0].span if output.cuda_contract.pieces else None,
+            nki=output.nki_contract.pieces[0].span if output.nki_contract and output.nki_contract.pieces else None,
+            outputs=(output.cuda,),
+        )

@@ -1,0 +1,231 @@
+"""What each output of a program is: value, address and domain, for all elements at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from portcheck.core.source import NOWHERE, Span
+from portcheck.ir import Kernel, Launch, Operator, Order, Polynomial, Program, Ranges, WriteMode, definitions, number
+from portcheck.numerics import Stage
+from portcheck.values.evaluation import State, initial_state, pruned
+from portcheck.values.folds import fold
+from portcheck.values.fusion import Quantified, counted_from_zero, fuse, ranges_of
+from portcheck.values.interpretation import run
+from portcheck.values.lanes import settled
+from portcheck.values.memory import Buffer, Event, Havoc, Write
+from portcheck.values.terms import (
+    Bound,
+    Carried,
+    Condition,
+    Element,
+    Fold,
+    Function,
+    Leader,
+    Moved,
+    Term,
+    Unknown,
+    condition_symbols,
+    subterms,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Elements that one store produces: `value` at `address` for all `bounds` for which `conditions` hold."""
+
+    bounds: tuple[Bound, ...]
+    conditions: tuple[Condition, ...]
+    address: Polynomial
+    value: Term
+    span: Span = NOWHERE
+    operation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What an output holds after the program. `problem` says why it could not be summarised; empty if it could."""
+
+    output: str
+    pieces: tuple[Piece, ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A program's contracts, every reduction found on the way, what is known of sizes, what was assumed."""
+
+    contracts: tuple[Contract, ...]
+    folds: tuple[Fold, ...]
+    ranges: Ranges
+    assumptions: tuple[str, ...]
+
+    def contract(self, output: str) -> Contract | None:
+        """The contract of `output`."""
+        return next((contract for contract in self.contracts if contract.output == output), None)
+
+
+def evaluate(program: Program) -> Evaluated:
+    """The contracts of `program`: of every buffer parameter it writes and every buffer it returns."""
+    memory: dict[str, tuple[Event, ...]] = {}
+    contracts: dict[str, Contract] = {}
+    folds: list[Fold] = []
+    assumptions: list[str] = []
+    ranges = Ranges()
+    for launch in program.launches:
+        kernel = program.kernel(launch.kernel)
+        state = _finished(kernel, launch, memory)
+        ranges = state.threads.ranges
+        assumptions.extend(state.assumptions)
+        names = dict(launch.arguments)
+        for buffer in _outputs(kernel, state):
+            outside = names.get(buffer.name, buffer.name)
+            memory[outside] = _over_the_grid(buffer, state)
+            contracts[outside] = _contract(outside, buffer, state, kernel)
+        folds.extend(_folds(state))
+    unique = tuple(dict.fromkeys(assumptions))
+    return Evaluated(tuple(contracts.values()), tuple(dict.fromkeys(folds)), ranges, unique)
+
+
+def _finished(kernel: Kernel, launch: Launch, memory: dict[str, tuple[Event, ...]]) -> State:
+    state = initial_state(kernel, launch)
+    names = dict(launch.arguments)
+    for name, buffer in state.buffers.items():
+        state.buffers[name] = replace(buffer, events=memory.get(names.get(name, name), ()))
+    run(state, kernel.body)
+    return state
+
+
+def _outputs(kernel: Kernel, state: State) -> list[Buffer]:
+    parameters = [parameter.name for parameter in kernel.parameters if parameter.is_buffer]
+    names = dict.fromkeys([*parameters, *kernel.results])
+    return [state.buffers[name] for name in names if name in state.buffers and state.buffers[name].events]
+
+
+def _over_the_grid(buffer: Buffer, state: State) -> tuple[Event, ...]:
+    events: list[Event] = []
+    for event in buffer.events:
+        if isinstance(event, Write):
+            bounds = (*event.scope.bounds, *state.threads.grid)
+            event = replace(event, scope=replace(event.scope, bounds=bounds))
+        events.append(event)
+    return tuple(events)
+
+
+def _contract(output: str, buffer: Buffer, state: State, kernel: Kernel) -> Contract:
+    pieces: list[Piece] = []
+    places = definitions(kernel)
+    for event in _over_the_grid(buffer, state):
+        if isinstance(event, Havoc):
+            return Contract(output, tuple(pieces), event.reason)
+        if not isinstance(event, Write):
+            return Contract(output, tuple(pieces), "a loop over the output was not followed")
+        piece = _piece(event, buffer, state)
+        if piece is None:
+            continue
+        span = places[event.operation].span if event.operation in places else NOWHERE
+        piece = replace(piece, span=span, operation=event.operation)
+        pieces = [other for other in pieces if not _replaces(piece, other)]
+        pieces.append(piece)
+    return Contract(output, tuple(pieces), _problem(pieces))
+
+
+def _replaces(later: Piece, earlier: Piece) -> bool:
+    """Whether `later` writes every element that `earlier` wrote."""
+    same_bounds = [bound.stop for bound in later.bounds] == [bound.stop for bound in earlier.bounds]
+    return same_bounds and not later.conditions and _shape(later) == _shape(earlier)
+
+
+def _shape(piece: Piece) -> list[str]:
+    coefficients = (piece.address.coefficient(bound.variable) for bound in piece.bounds)
+    return sorted(str(coefficient) for coefficient in coefficients)
+
+
+def _piece(event: Write, buffer: Buffer, state: State) -> Piece | None:
+    ranges = state.threads.ranges
+    scope = event.scope
+    value = settled(scope.value, ranges)
+    scope = replace(scope, index=(buffer.address(scope.index),), value=value)
+    fused = fuse(scope, ranges)
+    if fused is None:
+        return None
+    if event.mode is WriteMode.ADD:
+        fused = _collected(fused, buffer, event, ranges)
+    fused = counted_from_zero(fused, ranges)
+    used = fuse(fused, ranges) or fused
+    used = replace(used, bounds=tuple(bound for bound in used.bounds if _is_used(bound, used)))
+    value = pruned(used.value, ranges_of(used.bounds, ranges), used.conditions)
+    return Piece(_ordered(used), used.conditions, used.index[0], value)
+
+
+def _is_used(bound: Bound, scope: Quantified) -> bool:
+    return bound.variable in scope.payload_symbols()
+
+
+def _collected(scope: Quantified, buffer: Buffer, event: Write, ranges: Ranges) -> Quantified:
+    """An accumulating write as what was there plus the sum over everything that hits the same element."""
+    own = tuple(bound for bound in scope.bounds if bound.variable in scope.index[0].symbols)
+    others = tuple(bound for bound in scope.bounds if bound not in own)
+    terms = number(1)
+    for bound in others:
+        terms = terms * bound.stop
+    names = {bound.variable for bound in others}
+    inner = tuple(part for part in scope.conditions if names & condition_symbols(part))
+    stage = Stage(
+        name="atomic", terms=terms, order=Order.ANY, dtype=buffer.dtype, operations=frozenset({event.operation})
+    )
+    total = fold(Operator.ADD, others, scope.value, stage, ranges_of(own, ranges), inner)
+    before = Element(buffer.name, scope.index[0])
+    outer = tuple(part for part in scope.conditions if part not in inner)
+    return Quantified(own, outer, scope.index, Function(Operator.ADD, (before, total)))
+
+
+def _ordered(scope: Quantified) -> tuple[Bound, ...]:
+    """The bounds, largest stride first."""
+
+    def stride(bound: Bound) -> tuple[int, int, str]:
+        coefficient = scope.index[0].coefficient(bound.variable)
+        if coefficient is None:
+            return (0, 0, bound.variable)
+        degree = max((len(monomial) for monomial, _ in coefficient.terms), default=0)
+        return (-degree, -(coefficient.constant or 0), str(coefficient))
+
+    return tuple(sorted(scope.bounds, key=stride))
+
+
+def _problem(pieces: list[Piece]) -> str:
+    for piece in pieces:
+        names = {bound.variable for bound in piece.bounds}
+        if names - piece.address.symbols:
+            return "an element is written more than once, with different values"
+        problem = unknown_part(piece.value)
+        if problem:
+            return problem
+    return ""
+
+
+def unknown_part(value: Term) -> str:
+    """Why `value` is not fully understood; empty if it is."""
+    for node in subterms(value):
+        match node:
+            case Unknown(reason):
+                return reason
+            case Leader():
+                return "a value that only lane 0 holds is used by other lanes"
+            case Moved():
+                return "a shuffle is not part of a reduction"
+            case Carried(buffer):
+                return f"an iteration reads what another left in {buffer}"
+            case _:
+                continue
+    return ""
+
+
+def _folds(state: State) -> list[Fold]:
+    """Every reduction in what any buffer holds, outermost first."""
+    found: list[Fold] = []
+    for buffer in state.buffers.values():
+        for event in buffer.events:
+            if isinstance(event, Write):
+                found.extend(node for node in subterms(event.scope.value) if isinstance(node, Fold))
+    return found
+

@@ -1,0 +1,86 @@
+"""Whether two contracts are the same function over the reals, and whether they cover the same elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from portcheck.ir import Polynomial
+from portcheck.ir.algebra import replace_symbols
+from portcheck.values.contract import Contract, Piece
+from portcheck.values.normalise import Form, normal_form
+from portcheck.values.renaming import canonical
+
+
+class Outcome(StrEnum):
+    """What is known of an output."""
+
+    EQUAL = "equal"
+    UNDECIDED = "undecided"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """The outcome for one output; `reason` says what stopped the proof, with the differing parts of both sides."""
+
+    outcome: Outcome
+    reason: str = ""
+    cuda_part: str = ""
+    nki_part: str = ""
+
+
+def compare(cuda: Contract, nki: Contract) -> Equality:
+    """Compares the contract of an output with that of its counterpart, given in the original's names."""
+    for side, contract in (("the original", cuda), ("the port", nki)):
+        if contract.problem:
+            return Equality(Outcome.UNDECIDED, f"{side}: {contract.problem}")
+        if not contract.pieces:
+            return Equality(Outcome.UNDECIDED, f"{side}: no store of the output was followed")
+    if len(cuda.pieces) > 1:
+        return Equality(Outcome.UNDECIDED, "the original writes the output by several stores")
+    for piece in nki.pieces:
+        found = compare_pieces(cuda.pieces[0], piece)
+        if found.outcome is not Outcome.EQUAL:
+            return found
+    return Equality(Outcome.EQUAL)
+
+
+def compare_pieces(cuda: Piece, nki: Piece) -> Equality:
+    """Compares what two stores write, element by element."""
+    if len(cuda.bounds) != len(nki.bounds):
+        return Equality(Outcome.UNDECIDED, "the two sides index the output by a different number of axes")
+    left_names, right_names = canonical(cuda), canonical(nki)
+    left_address, right_address = address(cuda, left_names), address(nki, right_names)
+    if left_address != right_address:
+        reason = "the addresses of the output could not be brought to the same form"
+        return Equality(Outcome.UNDECIDED, reason, str(left_address), str(right_address))
+    left, right = normal_form(cuda.value, left_names), normal_form(nki.value, right_names)
+    if left == right:
+        return Equality(Outcome.EQUAL)
+    return Equality(Outcome.UNDECIDED, "the normal forms differ", *_difference(left, right))
+
+
+def address(piece: Piece, names: Mapping[str, Polynomial]) -> Polynomial:
+    """Where a piece writes, over its canonical coordinates."""
+    return replace_symbols(piece.address, names)
+
+
+def _difference(left: Form, right: Form) -> tuple[str, str]:
+    """The terms that only one side has."""
+    only_left = [term for term in left.terms if term not in right.terms]
+    only_right = [term for term in right.terms if term not in left.terms]
+    if len(only_left) == 1 and len(only_right) == 1:
+        return _factors(Form((only_left[0],)), Form((only_right[0],)))
+    return str(Form(tuple(only_left))), str(Form(tuple(only_right)))
+
+
+def _factors(left: Form, right: Form) -> tuple[str, str]:
+    """The factors that only one of two products has."""
+    (first, first_factor), (second, second_factor) = left.terms[0], right.terms[0]
+    only_first = tuple(part for part in first if part not in second)
+    only_second = tuple(part for part in second if part not in first)
+    if first_factor == second_factor:
+        first_factor = second_factor = type(first_factor)(1)
+    return str(Form(((only_first, first_factor),))), str(Form(((only_second, second_factor),)))

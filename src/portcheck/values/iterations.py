@@ -1,0 +1,154 @@
+"""From what one iteration of a loop did to what all of them did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from portcheck.core.source import Span
+from portcheck.ir import AxisKind, Loop, Operator, Order, Store, WriteMode, operations, writes
+from portcheck.ir.algebra import ceiling_divide, minimum
+from portcheck.ir.polynomial import symbol
+from portcheck.numerics import Stage
+from portcheck.values import lanes
+from portcheck.values.accumulation import accumulated, conditions_have_carried, has_carried
+from portcheck.values.conditions import truth
+from portcheck.values.evaluation import State
+from portcheck.values.folds import IDENTITIES, combined, fold
+from portcheck.values.fusion import Quantified, arguments_of_minimum, ranges_of
+from portcheck.values.memory import Buffer, Event, Havoc, Reader, Write
+from portcheck.values.terms import (
+    AtLeast,
+    Bound,
+    Carried,
+    Choice,
+    Literal,
+    Term,
+    Unknown,
+    condition_symbols,
+    map_children,
+    symbols_of,
+)
+
+_ONE = Quantified((), ())
+
+
+class Iterations:
+    """A finished range loop: turns what one iteration did into what all of them did."""
+
+    def __init__(self, state: State, loop: Loop, bound: Bound) -> None:
+        self.state, self.loop, self.bound = state, loop, bound
+        self.variable = bound.variable
+
+    def after(self, before: Buffer, buffer: Buffer, events: list[Event]) -> Buffer:
+        """`before` and what the loop did to it."""
+        if buffer.per_thread and not buffer.shape:
+            return self._register(before, buffer)
+        for event in events:
+            before = before.then(self._finished(event, before))
+        return before
+
+    def _register(self, before: Buffer, buffer: Buffer) -> Buffer:
+        value = Reader(self.state.ranges, self.state.path).read(buffer, ())
+        carried = Carried(buffer.name, ())
+        if value == carried:
+            return before
+        found = accumulated(lanes.settled(value, self.state.ranges), carried)
+        if found is not None:
+            return before.then(self._write(self._sum(before, _ONE, *found)))
+        if has_carried(value) or self.variable in symbols_of(value):
+            return before.then(Havoc(f"what the loop leaves in {buffer.name} is not a reduction"))
+        runs = AtLeast(self.bound.stop - self.bound.start - 1)
+        known = truth(runs, self.state.ranges) is True
+        return before.then(self._write(value if known else Choice((runs,), value, self._initial(before, _ONE))))
+
+    def _write(self, value: Term) -> Write:
+        given = tuple(self.state.given() or ())
+        return Write(Quantified((), given, (), value), WriteMode.OVERWRITE, self.loop.id)
+
+    def _initial(self, before: Buffer, scope: Quantified) -> Term:
+        """What an element held before the loop."""
+        value = Reader(ranges_of(scope.bounds, self.state.ranges), self.state.path).read(before, scope.index)
+        is_fresh = isinstance(value, Unknown) and not before.events
+        return Literal(0) if is_fresh and self._is_group(before.name) else value
+
+    def _is_group(self, name: str) -> bool:
+        modes = [op.mode for op in operations(self.loop.body) if isinstance(op, Store) and op.access.buffer == name]
+        return WriteMode.GROUP in modes
+
+    def _sum(self, before: Buffer, scope: Quantified, operator: Operator, body: Term) -> Term:
+        start = self._initial(before, scope)
+        ranges = ranges_of(scope.bounds, self.state.ranges)
+        folded = fold(operator, (self.bound,), body, self._stage(before), ranges)
+        return combined(operator, start, folded, ranges)
+
+    def _stage(self, buffer: Buffer) -> Stage:
+        terms = ceiling_divide(self.bound.stop - self.bound.start, self.bound.step, self.state.ranges)
+        free = self.loop.kind is AxisKind.PARALLEL_ASSERTED
+        return Stage(
+            name=f"loop over {self.loop.variable}",
+            terms=terms,
+            order=Order.UNDOCUMENTED if free else Order.SEQUENTIAL,
+            dtype=buffer.dtype,
+            span=self._place(buffer.name),
+            operations=frozenset({self.loop.id}),
+        )
+
+    def _place(self, name: str) -> Span:
+        for op in operations(self.loop.body):
+            if name in writes(op):
+                return op.span
+        return self.loop.span
+
+    def _finished(self, event: Event, before: Buffer) -> Event:
+        if not isinstance(event, Write):
+            return event
+        scope = event.scope
+        if conditions_have_carried(scope.conditions):
+            return Havoc("a store in a loop depends on what an earlier iteration left")
+        if not has_carried(scope.value):
+            return replace(event, scope=replace(scope, bounds=(*scope.bounds, self.bound)))
+        index_varies = any(self.variable in part.symbols for part in scope.index)
+        carried = Carried(before.name, scope.index)
+        if index_varies:
+            return self._updated_in_place(event, before)
+        found = accumulated(scope.value, carried)
+        if found is None:
+            return Havoc(f"what the loop leaves in {before.name} is not a reduction")
+        operator, body = found
+        scope = self._with_fixed_bounds(scope)
+        fixed = tuple(part for part in scope.conditions if self.variable not in condition_symbols(part))
+        varying = tuple(part for part in scope.conditions if part not in fixed)
+        identity = IDENTITIES.get(operator)
+        if varying and identity is None:
+            return Havoc(f"{before.name} is combined under a condition")
+        term = Choice(varying, body, identity) if varying and identity is not None else body
+        value = self._sum(before, scope, operator, term)
+        return replace(event, scope=replace(scope, conditions=fixed, value=value))
+
+    def _with_fixed_bounds(self, scope: Quantified) -> Quantified:
+        """`scope` with limits that vary between iterations made conditions, where a wider limit is known."""
+        bounds: list[Bound] = []
+        conditions = list(scope.conditions)
+        for bound in scope.bounds:
+            parts = arguments_of_minimum(bound.stop)
+            fixed = [part for part in parts if self.variable not in part.symbols]
+            if not fixed or len(fixed) == len(parts):
+                bounds.append(bound)
+                continue
+            varying = [part for part in parts if part not in fixed]
+            bounds.append(replace(bound, stop=minimum(fixed, self.state.ranges)))
+            conditions.extend(AtLeast(part - symbol(bound.variable) - 1) for part in varying)
+        return replace(scope, bounds=tuple(bounds), conditions=tuple(conditions))
+
+    def _updated_in_place(self, event: Write, before: Buffer) -> Event:
+        """Each iteration changes its own element: what it finds there is what stood there before the loop."""
+        value = self._without_carried(event.scope.value, before, event.scope)
+        if has_carried(value):
+            return Havoc(f"an iteration reads what another left in {before.name}")
+        scope = event.scope
+        return replace(event, scope=replace(scope, bounds=(*scope.bounds, self.bound), value=value))
+
+    def _without_carried(self, value: Term, before: Buffer, scope: Quantified) -> Term:
+        if value == Carried(before.name, scope.index):
+            return self._initial(before, scope)
+        return map_children(value, lambda child: self._without_carried(child, before, scope))

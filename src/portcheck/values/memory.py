@@ -1,0 +1,198 @@
+"""Buffers as lists of writes, and what a read of an element finds in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from portcheck.core.dtype import DType
+from portcheck.ir import Polynomial, Ranges, WriteMode, number
+from portcheck.ir.polynomial import symbol
+from portcheck.values.conditions import simplified, truth
+from portcheck.values.fusion import Quantified, fuse, ranges_of, replaced, unit
+from portcheck.values.terms import (
+    AtLeast,
+    Bound,
+    Carried,
+    Choice,
+    Condition,
+    Element,
+    IsZero,
+    Term,
+    Unknown,
+    condition_symbols,
+    symbols_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A store: `scope` quantifies over the threads, tile axes and finished loops that carried it out."""
+
+    scope: Quantified
+    mode: WriteMode = WriteMode.OVERWRITE
+    operation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Where a loop body begins: what is read beyond it was left by the iteration before."""
+
+    buffer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Havoc:
+    """A point after which nothing is known of the buffer."""
+
+    reason: str
+
+
+Event = Write | Marker | Havoc
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A buffer and what happened to it, latest last. `per_thread` buffers are registers: each thread has its own."""
+
+    name: str
+    shape: tuple[Polynomial, ...]
+    dtype: DType
+    is_input: bool
+    per_thread: bool
+    events: tuple[Event, ...] = ()
+
+    def then(self, event: Event) -> Buffer:
+        """This buffer after one more event."""
+        return replace(self, events=(*self.events, event))
+
+    def address(self, index: tuple[Polynomial, ...]) -> Polynomial:
+        """The row-major offset of an element; a single index on a buffer of several dimensions is that already."""
+        if len(index) == 1 or not self.shape:
+            return index[0] if index else number(0)
+        offset = number(0)
+        for position, extent in zip(index, self.shape, strict=True):
+            offset = offset * extent + position
+        return offset
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads elements of buffers. `given` are the conditions under which the read happens."""
+
+    ranges: Ranges
+    given: tuple[Condition, ...] = ()
+    _fresh: count[int] = field(default_factory=count)
+
+    def read(self, buffer: Buffer, index: tuple[Polynomial, ...]) -> Term:
+        """The element at `index`: the value of the latest write that reaches it, or the input's own."""
+        return self._read(buffer, index, len(buffer.events))
+
+    def _read(self, buffer: Buffer, index: tuple[Polynomial, ...], end: int) -> Term:
+        for position in range(end - 1, -1, -1):
+            event = buffer.events[position]
+            match event:
+                case Marker():
+                    return Carried(buffer.name, index)
+                case Havoc(reason):
+                    return Unknown(reason)
+                case Write():
+                    found = self._found(event, buffer, index)
+            if found is None:
+                continue
+            if isinstance(found, Unknown):
+                return found
+            value, conditions = found
+            if not conditions:
+                return value
+            return Choice(conditions, value, self._read(buffer, index, position))
+        return self._untouched(buffer, index)
+
+    def _untouched(self, buffer: Buffer, index: tuple[Polynomial, ...]) -> Term:
+        if buffer.is_input:
+            return Element(buffer.name, buffer.address(index))
+        return Unknown(f"{buffer.name} is read before it is written")
+
+    def _found(
+        self, write: Write, buffer: Buffer, index: tuple[Polynomial, ...]
+    ) -> tuple[Term, tuple[Condition, ...]] | Unknown | None:
+        """The value `write` gives the element and the conditions for it; None if it never reaches the element."""
+        if write.mode is not WriteMode.OVERWRITE:
+            return Unknown(f"{buffer.name} is read after an accumulating store")
+        scope = self._renamed(write.scope)
+        fused = fuse(scope, self.ranges)
+        if fused is None:
+            return None
+        target = index
+        if len(fused.index) != len(index):
+            target = (buffer.address(index),)
+            fused = replace(fused, index=(buffer.address(fused.index),))
+        solved = self._solve(fused, target)
+        if solved is None or isinstance(solved, Unknown):
+            return solved
+        return self._settled(solved, buffer)
+
+    def _renamed(self, scope: Quantified) -> Quantified:
+        if not scope.bounds:
+            return scope
+        mark = next(self._fresh)
+        names = {bound.variable: symbol(f"{bound.variable}'{mark}") for bound in scope.bounds}
+        inner = ranges_of(scope.bounds, self.ranges)
+        for bound in scope.bounds:
+            if bound.variable in inner.extents:
+                inner = inner.with_extent(f"{bound.variable}'{mark}", bound.stop)
+        bounds = tuple(replace(bound, variable=f"{bound.variable}'{mark}") for bound in scope.bounds)
+        return replaced(replace(scope, bounds=bounds), names, inner)
+
+    def _solve(self, scope: Quantified, index: tuple[Polynomial, ...]) -> Quantified | Unknown | None:
+        """`scope` narrowed to the one instance that writes `index`."""
+        equations = [left - right for left, right in zip(scope.index, index, strict=True)]
+        scope = replace(scope, index=tuple(equations))
+        for position in range(len(equations)):
+            outcome = self._solve_one(scope, scope.index[position])
+            if not isinstance(outcome, Quantified):
+                return outcome
+            scope = outcome
+        return scope
+
+    def _solve_one(self, scope: Quantified, equation: Polynomial) -> Quantified | Unknown | None:
+        names = {bound.variable for bound in scope.bounds}
+        inner = ranges_of(scope.bounds, self.ranges)
+        if not equation.symbols & names:
+            equal = truth(IsZero(equation), inner, self.given)
+            if equal is False:
+                return None
+            return scope if equal else replace(scope, conditions=(*scope.conditions, IsZero(equation)))
+        for bound in scope.bounds:
+            coefficient = equation.coefficient(bound.variable)
+            if coefficient is None or coefficient.constant not in (1, -1) or not unit(bound):
+                continue
+            rest = equation - coefficient * symbol(bound.variable)
+            value = rest if coefficient.constant == -1 else -rest
+            limits = (AtLeast(value), AtLeast(bound.stop - value - 1))
+            others = tuple(other for other in scope.bounds if other is not bound)
+            narrowed = Quantified(others, (*scope.conditions, *limits), scope.index, scope.value)
+            return replaced(narrowed, {bound.variable: value}, inner)
+        return Unknown("an element is read that the index of its store does not determine")
+
+    def _settled(self, scope: Quantified, buffer: Buffer) -> tuple[Term, tuple[Condition, ...]] | Unknown | None:
+        fused = fuse(replace(scope, index=()), self.ranges)
+        if fused is None:
+            return None
+        names = {bound.variable for bound in fused.bounds}
+        if symbols_of(fused.value) & names:
+            return Unknown(f"an element of {buffer.name} is written more than once before it is read")
+        conditions = simplified(fused.conditions, ranges_of(fused.bounds, self.ranges), self.given)
+        if conditions is None:
+            return None
+        if any(names & condition_symbols(condition) for condition in conditions):
+            return Unknown(f"which store of {buffer.name} is read depends on more than its index")
+        return fused.value, conditions
+
+
+def written(
+    bounds: tuple[Bound, ...], index: tuple[Polynomial, ...], conditions: tuple[Condition, ...], value: Term,
+    mode: WriteMode, operation: int,
+) -> Write:  # fmt: skip
+    """A write event."""
+    return Write(Quantified(bounds, conditions, index, value), mode, operation)

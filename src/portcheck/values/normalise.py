@@ -1,0 +1,289 @@
+"""The normal form of a term over the reals: sums of products of powers of opaque atoms.
+
+Associativity and commutativity are built in; casts between floating formats are dropped, because they change no real
+value; a factor that does not depend on the index leaves a sum; sqrt, rsqrt, reciprocal, square and division are
+powers; sigmoid and silu are written with exp. Two terms with the same form are the same real function wherever all
+their powers are defined.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from portcheck.ir import Operator, Polynomial
+from portcheck.ir.algebra import replace_symbols
+from portcheck.ir.polynomial import symbol
+from portcheck.values.terms import (
+    AtLeast,
+    Bound,
+    Choice,
+    Condition,
+    Element,
+    Fold,
+    Function,
+    Holds,
+    Index,
+    IsZero,
+    Leader,
+    Literal,
+    NotAll,
+    Rounded,
+    Scalar,
+    Term,
+    Unknown,
+)
+
+Monomial = tuple[tuple[str, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A sum: coefficient of each product of powers of atoms; atoms are texts."""
+
+    terms: tuple[tuple[Monomial, Fraction], ...]
+
+    def __str__(self) -> str:
+        return " + ".join(_product_text(monomial, factor) for monomial, factor in self.terms) or "0"
+
+
+def _product_text(monomial: Monomial, factor: Fraction) -> str:
+    parts = [f"{atom}^{power}" if power != 1 else atom for atom, power in monomial]
+    return " * ".join(([str(factor)] if factor != 1 or not parts else []) + parts)
+
+
+ZERO = Form(())
+
+
+def _form(terms: Mapping[Monomial, Fraction]) -> Form:
+    return Form(tuple(sorted((monomial, factor) for monomial, factor in terms.items() if factor)))
+
+
+def constant(value: Fraction | int) -> Form:
+    """The form of a number."""
+    return _form({(): Fraction(value)})
+
+
+def atom(text: str) -> Form:
+    """The form of an opaque atom."""
+    return _form({((text, Fraction(1)),): Fraction(1)})
+
+
+def add(*forms: Form) -> Form:
+    """The sum of forms."""
+    total: dict[Monomial, Fraction] = {}
+    for form in forms:
+        for monomial, factor in form.terms:
+            total[monomial] = total.get(monomial, Fraction(0)) + factor
+    return _form(total)
+
+
+def scaled(form: Form, factor: Fraction) -> Form:
+    """A form times a number."""
+    return _form({monomial: value * factor for monomial, value in form.terms})
+
+
+def multiply(left: Form, right: Form) -> Form:
+    """The product: sums of several terms are kept as atoms, so that nothing is expanded."""
+    if not left.terms or not right.terms:
+        return ZERO
+    first, second = _single(left), _single(right)
+    powers: dict[str, Fraction] = {}
+    for monomial, _ in (first, second):
+        for name, power in monomial:
+            powers[name] = powers.get(name, Fraction(0)) + power
+    monomial = tuple(sorted((name, power) for name, power in powers.items() if power))
+    return _form({monomial: first[1] * second[1]})
+
+
+def _single(form: Form) -> tuple[Monomial, Fraction]:
+    """A form as one product; a sum becomes an atom with its leading coefficient taken out."""
+    if len(form.terms) == 1:
+        return form.terms[0]
+    leading = form.terms[0][1]
+    unit = scaled(form, 1 / leading)
+    return ((f"({unit})", Fraction(1)),), leading
+
+
+def power(form: Form, exponent: Fraction) -> Form:
+    """A form raised to a power; under a root only a positive factor is taken out."""
+    if not form.terms:
+        return ZERO if exponent > 0 else atom("1/0")
+    monomial, factor = _single(form)
+    if exponent.denominator != 1:
+        if factor < 0:
+            return _form({((f"({form})", exponent),): Fraction(1)})
+        root = _exact_root(factor, exponent)
+        if root is None:
+            inner = f"({factor})"
+            rest = tuple(sorted([(name, value * exponent) for name, value in monomial] + [(inner, exponent)]))
+            return _form({rest: Fraction(1)})
+        return _form({tuple((name, value * exponent) for name, value in monomial): root})
+    raised = tuple((name, value * exponent) for name, value in monomial)
+    return _form({raised: factor ** int(exponent)})
+
+
+def _exact_root(factor: Fraction, exponent: Fraction) -> Fraction | None:
+    return Fraction(1) if factor == 1 else None
+
+
+def normal_form(term: Term, names: Mapping[str, Polynomial], depth: int = 0) -> Form:
+    """The normal form of `term`; `names` gives canonical names to free index symbols."""
+    return _Normaliser(dict(names), depth).form(term)
+
+
+class _Normaliser:
+    def __init__(self, names: dict[str, Polynomial], depth: int) -> None:
+        self.names, self.depth = names, depth
+
+    def form(self, term: Term) -> Form:
+        match term:
+            case Literal(value):
+                return _number(value)
+            case Index(value):
+                return self._index(value)
+            case Scalar(name):
+                return atom(name)
+            case Element(buffer, address):
+                return atom(f"{buffer}[{self._renamed(address)}]")
+            case Rounded(_, operand) | Leader(operand):
+                return self.form(operand)
+            case Function():
+                return self._function(term)
+            case Fold():
+                return self._fold(term)
+            case Choice(conditions, on_true, on_false):
+                return self._choice(conditions, self.form(on_true), self.form(on_false))
+            case Unknown(reason):
+                return atom(f"unknown({reason})")
+            case _:
+                return atom(f"unknown({term})")
+
+    def _renamed(self, value: Polynomial) -> Polynomial:
+        return replace_symbols(value, self.names)
+
+    def _index(self, value: Polynomial) -> Form:
+        total: dict[Monomial, Fraction] = {}
+        for monomial, factor in self._renamed(value).terms:
+            powers: dict[str, Fraction] = {}
+            for part in monomial:
+                powers[part.text] = powers.get(part.text, Fraction(0)) + 1
+            total[tuple(sorted(powers.items()))] = Fraction(factor)
+        return _form(total)
+
+    def _function(self, term: Function) -> Form:
+        arguments = [self.form(argument) for argument in term.arguments]
+        match term.operator, arguments:
+            case Operator.ADD, _:
+                return add(*arguments)
+            case Operator.SUBTRACT, [left, right]:
+                return add(left, scaled(right, Fraction(-1)))
+            case Operator.NEGATE, [operand]:
+                return scaled(operand, Fraction(-1))
+            case Operator.MULTIPLY, [left, right]:
+                return multiply(left, right)
+            case Operator.DIVIDE, [left, right]:
+                return multiply(left, power(right, Fraction(-1)))
+            case _:
+                return _unary(term.operator, arguments)
+
+    def _fold(self, term: Fold) -> Form:
+        bounds = sorted(term.bounds, key=lambda bound: (str(self._renamed(bound.stop)), bound.variable))
+        names = {bound.variable: symbol(f"$k{self.depth + place}") for place, bound in enumerate(bounds)}
+        inner = _Normaliser({**self.names, **names}, self.depth + len(bounds))
+        limits = ", ".join(inner._limits(bound) for bound in bounds)
+        conditions = "".join(sorted(f"; {inner._condition(condition)}" for condition in term.conditions))
+        body = inner.form(term.body)
+        bound_names = [str(name) for name in names.values()]
+        if term.operator is not Operator.ADD:
+            return atom(f"{term.operator.value}{{{limits}{conditions}}} {body}")
+        parts = [_taken_out(monomial, factor, bound_names, f"{limits}{conditions}") for monomial, factor in body.terms]
+        return add(*parts)
+
+    def _limits(self, bound: Bound) -> str:
+        start, stop, step = (self._renamed(limit) for limit in (bound.start, bound.stop, bound.step))
+        return f"{start} <= {self.names[bound.variable]} < {stop} by {step}"
+
+    def _condition(self, condition: Condition) -> str:
+        match condition:
+            case AtLeast(value):
+                return f"{self._renamed(value)} >= 0"
+            case IsZero(value, negated):
+                return f"{self._renamed(value)} {'!=' if negated else '=='} 0"
+            case Holds(term, negated):
+                return f"{'not ' if negated else ''}({self.form(term)})"
+            case NotAll(conditions):
+                return "not (" + " and ".join(sorted(map(self._condition, conditions))) + ")"
+
+    def _choice(self, conditions: tuple[Condition, ...], on_true: Form, on_false: Form) -> Form:
+        if on_true == on_false:
+            return on_true
+        text = " and ".join(sorted(self._condition(condition) for condition in conditions))
+        return atom(f"(if {text} then {on_true} else {on_false})")
+
+
+def _taken_out(monomial: Monomial, factor: Fraction, names: list[str], limits: str) -> Form:
+    """A sum of one product: factors that do not mention the bound indices stand before it."""
+    inside = tuple(part for part in monomial if any(_mentions(part[0], name) for name in names))
+    outside = tuple(part for part in monomial if part not in inside)
+    body = Form(((inside, Fraction(1)),))
+    return multiply(_form({outside: factor}), atom(f"sum{{{limits}}} {body}"))
+
+
+def _mentions(text: str, name: str) -> bool:
+    position = text.find(name)
+    while position >= 0:
+        after = text[position + len(name) : position + len(name) + 1]
+        before = text[position - 1 : position] if position else ""
+        if not (after.isalnum() or after == "_" or before.isalnum() or before in "_.$"):
+            return True
+        position = text.find(name, position + 1)
+    return False
+
+
+def _number(value: Fraction | float) -> Form:
+    if isinstance(value, Fraction | int):
+        return constant(_single_precision(Fraction(value)))
+    return atom(str(value))
+
+
+def _single_precision(value: Fraction) -> Fraction:
+    """The nearest float32: a constant is what the arithmetic of both sides makes of it."""
+    if value.denominator == 1:
+        return value
+    return Fraction(struct.unpack("f", struct.pack("f", float(value)))[0])
+
+
+def _unary(operator: Operator, arguments: list[Form]) -> Form:
+    operand = arguments[0]
+    match operator:
+        case Operator.SQUARE:
+            return power(operand, Fraction(2))
+        case Operator.SQRT:
+            return power(operand, Fraction(1, 2))
+        case Operator.RSQRT:
+            return power(operand, Fraction(-1, 2))
+        case Operator.RECIPROCAL:
+            return power(operand, Fraction(-1))
+        case Operator.SIGMOID:
+            return _sigmoid(operand)
+        case Operator.SILU:
+            return multiply(operand, _sigmoid(operand))
+        case Operator.RELU:
+            return _extremum(Operator.MAXIMUM, [operand, ZERO])
+        case Operator.MAXIMUM | Operator.MINIMUM:
+            return _extremum(operator, arguments)
+        case _:
+            return atom(f"{operator.value}({', '.join(map(str, arguments))})")
+
+
+def _sigmoid(operand: Form) -> Form:
+    exponential = atom(f"exp({scaled(operand, Fraction(-1))})")
+    return power(add(constant(1), exponential), Fraction(-1))
+
+
+def _extremum(operator: Operator, arguments: list[Form]) -> Form:
+    texts = sorted({str(argument) for argument in arguments})
+    return atom(f"{operator.value}({', '.join(texts)})") if len(texts) > 1 else arguments[0]

@@ -1,0 +1,100 @@
+"""The port's terms in the original's names: buffers, scalars and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from portcheck.ir import Polynomial, Ranges
+from portcheck.ir.algebra import replace_symbols, use_divisibility
+from portcheck.ir.polynomial import symbol
+from portcheck.values.contract import Contract, Piece
+from portcheck.values.fusion import Quantified, fuse
+from portcheck.values.substitution import in_bound, in_condition, in_term
+from portcheck.values.terms import Bound, Carried, Element, Fold, Index, Scalar, Term, map_children, map_condition
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the port's names are called in the original. Sizes may be expressions of the original's."""
+
+    buffers: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, Polynomial] = field(default_factory=dict)
+
+
+def renamed_term(term: Term, names: Names, ranges: Ranges) -> Term:
+    """`term` in the original's names."""
+    sized = in_term(term, dict(names.sizes), ranges)
+    return _renamed(sized, names)
+
+
+def _renamed(term: Term, names: Names) -> Term:
+    match term:
+        case Element(buffer, address):
+            return Element(names.buffers.get(buffer, buffer), address)
+        case Carried(buffer, index):
+            return Carried(names.buffers.get(buffer, buffer), index)
+        case Scalar(name):
+            return _renamed_scalar(name, names)
+        case _:
+            return map_children(term, lambda child: _renamed(child, names))
+
+
+def _renamed_scalar(name: str, names: Names) -> Term:
+    if name in names.sizes:
+        return Index(names.sizes[name])
+    return Scalar(names.buffers.get(name, name))
+
+
+def renamed_piece(piece: Piece, names: Names, ranges: Ranges) -> Piece:
+    """`piece` in the original's names, canonical again."""
+    sizes = dict(names.sizes)
+    scope = Quantified(
+        tuple(in_bound(bound, sizes, ranges) for bound in piece.bounds),
+        tuple(
+            map_condition(in_condition(part, sizes, ranges), lambda t: _renamed(t, names)) for part in piece.conditions
+        ),
+        (replace_symbols(piece.address, sizes, ranges),),
+        renamed_term(piece.value, names, ranges),
+    )
+    fused = fuse(scope, ranges) or scope
+    return replace(
+        piece,
+        bounds=tuple(_simplified(bound, ranges) for bound in fused.bounds),
+        conditions=fused.conditions,
+        address=fused.index[0],
+        value=refused(fused.value, ranges),
+    )
+
+
+def _simplified(bound: Bound, ranges: Ranges) -> Bound:
+    return replace(bound, stop=use_divisibility(bound.stop, ranges))
+
+
+def refused(term: Term, ranges: Ranges) -> Term:
+    """`term` with the bounds of its reductions canonical under what is known now."""
+    inner = map_children(term, lambda child: refused(child, ranges))
+    if not isinstance(inner, Fold):
+        return inner
+    scope = Quantified(inner.bounds, inner.conditions, (), inner.body)
+    fused = fuse(scope, ranges)
+    if fused is None:
+        return inner
+    bounds = tuple(_simplified(bound, ranges) for bound in fused.bounds)
+    return replace(inner, bounds=bounds, conditions=fused.conditions, body=fused.value)
+
+
+def renamed(contract: Contract, output: str, names: Names, ranges: Ranges) -> Contract:
+    """`contract` as that of the original's `output`."""
+    pieces = tuple(renamed_piece(piece, names, ranges) for piece in contract.pieces)
+    return Contract(output, pieces, contract.problem)
+
+
+def canonical(piece: Piece) -> dict[str, Polynomial]:
+    """Names for the coordinates of a piece that do not depend on how it was written."""
+    return {bound.variable: symbol(f"$i{place}") for place, bound in enumerate(piece.bounds)}
+
+
+def replaced_names(value: Polynomial, names: Mapping[str, Polynomial]) -> Polynomial:
+    """A size or index with symbols renamed."""
+    return replace_symbols(value, names)

@@ -1,0 +1,211 @@
+"""The symbols a kernel runs along: axes and their extents, warps and lanes, block sizes the launch states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portcheck.ir import (
+    Alloc,
+    Apply,
+    Assume,
+    AxisKind,
+    Const,
+    Exchange,
+    Expr,
+    Kernel,
+    Launch,
+    Operator,
+    Polynomial,
+    Ranges,
+    Reduce,
+    Space,
+    Symbol,
+    accesses,
+    expressions,
+    number,
+    operations,
+    subexpressions,
+    symbols_in,
+)
+from portcheck.ir.algebra import floor_divide, polynomial_of
+from portcheck.ir.polynomial import symbol
+from portcheck.ir.ranges import INDEX_MARK
+from portcheck.values.lanes import WARP
+from portcheck.values.substitution import LANE
+from portcheck.values.terms import Bound
+
+WARP_INDEX = f"{INDEX_MARK}threadIdx.x/32"
+_THREAD, _BLOCK_SIZE = "threadIdx.x", "blockDim.x"
+_SPLITTERS = {
+    Operator.TRUNCATED_DIVIDE: WARP,
+    Operator.TRUNCATED_MODULO: WARP,
+    Operator.FLOOR_DIVIDE: WARP,
+    Operator.FLOOR_MODULO: WARP,
+    Operator.BITWISE_AND: WARP - 1,
+    Operator.SHIFT_RIGHT_ARITHMETIC: WARP.bit_length() - 1,
+    Operator.SHIFT_RIGHT_LOGICAL: WARP.bit_length() - 1,
+}
+_THREADS = (AxisKind.BLOCK, AxisKind.LANE)
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """How symbols of the source are expressed, the indices of one block, those of the grid, and what is assumed."""
+
+    symbols: dict[str, Polynomial]
+    block: tuple[Bound, ...]
+    grid: tuple[Bound, ...]
+    ranges: Ranges
+    assumptions: tuple[str, ...]
+
+
+def threads_of(kernel: Kernel, launch: Launch | None) -> Threads:
+    """The threads of `kernel` as `launch` runs them."""
+    symbols = _stated_sizes(launch)
+    assumptions: list[str] = []
+    block: list[Bound] = []
+    grid: list[Bound] = []
+    ranges = asserted(kernel, symbols)
+    for name, extent in _inferred_block(kernel, symbols).items():
+        symbols[name] = extent
+        assumptions.append(f"{name} = {extent}: the extent of the shared array that the thread index selects")
+    for axis in kernel.axes:
+        extent = symbol(f"{axis.name}.extent") if axis.extent is None else polynomial_of(axis.extent, ranges, symbols)
+        if axis.kind in _THREADS and axis.name == _THREAD and _uses_lanes(kernel):
+            bounds, assumed = _warps_and_lanes(extent, symbols)
+            assumptions.extend(assumed)
+        elif extent.constant == 1:
+            symbols[axis.name], bounds = number(0), []
+        else:
+            symbols[axis.name] = symbol(f"{INDEX_MARK}{axis.name}")
+            bounds = [Bound(f"{INDEX_MARK}{axis.name}", number(0), extent, number(1))]
+        (block if axis.kind in _THREADS else grid).extend(bounds)
+    for bound in (*block, *grid):
+        ranges = ranges.with_extent(bound.variable, bound.stop)
+    return Threads(symbols, tuple(block), tuple(grid), ranges, tuple(assumptions))
+
+
+def _stated_sizes(launch: Launch | None) -> dict[str, Polynomial]:
+    sizes: dict[str, Polynomial] = {}
+    if launch is None:
+        return sizes
+    for prefix, extents in (("gridDim", launch.grid), ("blockDim", launch.block)):
+        for letter, extent in zip("xyz", extents, strict=False):
+            if symbols_in(extent) != {f"{prefix}.{letter}"}:
+                sizes[f"{prefix}.{letter}"] = polynomial_of(extent)
+    return sizes
+
+
+def _inferred_block(kernel: Kernel, stated: dict[str, Polynomial]) -> dict[str, Polynomial]:
+    """Block sizes that no launch states, from static shared arrays indexed by a thread index alone."""
+    shapes = {op.name: op.type.shape for op in operations(kernel.body) if isinstance(op, Alloc) and _is_shared(op)}
+    found: dict[str, set[int]] = {}
+    for op in operations(kernel.body):
+        for access in accesses(op):
+            for index, extent in zip(access.index, shapes.get(access.buffer, ()), strict=False):
+                size = polynomial_of(_unpadded(extent)).constant
+                if isinstance(index, Symbol) and index.name.startswith("threadIdx.") and size is not None:
+                    found.setdefault(f"blockDim.{index.name[-1]}", set()).add(size)
+    return {
+        name: number(min(sizes)) for name, sizes in sorted(found.items()) if name not in stated and len(sizes) == 1
+    }
+
+
+def _is_shared(op: Alloc) -> bool:
+    return op.type.space is Space.SHARED and len(op.type.shape) > 1
+
+
+def _unpadded(extent: Expr) -> Expr:
+    match extent:
+        case Apply(Operator.ADD, (used, Const())):
+            return used
+        case _:
+            return extent
+
+
+def _uses_lanes(kernel: Kernel) -> bool:
+    for op in operations(kernel.body):
+        if isinstance(op, Exchange) or (isinstance(op, Reduce) and op.lanes is not None):
+            return True
+        if any(_splits_lanes(node) for expression in expressions(op) for node in subexpressions(expression)):
+            return True
+    return False
+
+
+def _splits_lanes(node: Expr) -> bool:
+    match node:
+        case Apply(operator, (left, Const(value))) if operator in _SPLITTERS:
+            return _SPLITTERS[operator] == value and _THREAD in symbols_in(left)
+        case _:
+            return False
+
+
+def _warps_and_lanes(extent: Polynomial, symbols: dict[str, Polynomial]) -> tuple[list[Bound], list[str]]:
+    """Splits threadIdx.x into warp and lane; a symbolic block size becomes 32 times a number of warps."""
+    assumptions = []
+    if extent == symbol(_BLOCK_SIZE):
+        warps = symbol(f"{_BLOCK_SIZE}/{WARP}")
+        symbols[_BLOCK_SIZE] = warps * WARP
+        assumptions.append(f"{_BLOCK_SIZE} is a multiple of {WARP}")
+    else:
+        warps = floor_divide(extent, number(WARP))
+        if extent.constant is None and warps * WARP != extent:
+            assumptions.append(f"{extent} is a multiple of {WARP}")
+            symbols.update(_as_multiple(extent))
+            warps = symbol(f"{extent}/{WARP}")
+    lane = Bound(LANE, number(0), number(WARP), number(1))
+    if warps.constant == 1:
+        symbols[_THREAD] = symbol(LANE)
+        return [lane], assumptions
+    symbols[_THREAD] = symbol(WARP_INDEX) * WARP + symbol(LANE)
+    return [Bound(WARP_INDEX, number(0), warps, number(1)), lane], assumptions
+
+
+def _as_multiple(extent: Polynomial) -> dict[str, Polynomial]:
+    """A single symbol written as 32 times its quotient."""
+    if len(extent.terms) == 1 and len(extent.terms[0][0]) == 1 and extent.terms[0][0][0].operator is None:
+        name = extent.terms[0][0][0].text
+        return {name: symbol(f"{name}/{WARP}") * WARP, _BLOCK_SIZE: symbol(f"{name}/{WARP}") * WARP}
+    return {}
+
+
+def asserted(kernel: Kernel, symbols: dict[str, Polynomial]) -> Ranges:
+    """What the assertions of `kernel` say of its sizes: divisors, and sizes that equal others or a number."""
+    divisors: list[tuple[Polynomial, Polynomial]] = []
+    for op in operations(kernel.body):
+        if isinstance(op, Assume):
+            for condition in _conjuncts(op.condition):
+                _learn(condition, symbols, divisors)
+    return Ranges(divisors=tuple(divisors))
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    match condition:
+        case Apply(Operator.LOGICAL_AND, (left, right)):
+            return [*_conjuncts(left), *_conjuncts(right)]
+        case _:
+            return [condition]
+
+
+def _learn(condition: Expr, symbols: dict[str, Polynomial], divisors: list[tuple[Polynomial, Polynomial]]) -> None:
+    match condition:
+        case Apply(Operator.EQUAL, (Apply(operator, (value, divisor)), Const(0))) if operator in (
+            Operator.FLOOR_MODULO,
+            Operator.TRUNCATED_MODULO,
+        ):
+            divisors.append((polynomial_of(value, symbols=symbols), polynomial_of(divisor, symbols=symbols)))
+        case Apply(Operator.EQUAL, (left, right)):
+            _equate(polynomial_of(left, symbols=symbols), polynomial_of(right, symbols=symbols), right, left, symbols)
+        case _:
+            return
+
+
+def _equate(
+    left: Polynomial, right: Polynomial, right_source: Expr, left_source: Expr, symbols: dict[str, Polynomial]
+) -> None:
+    if left == right:
+        return
+    if isinstance(right_source, Symbol) and right_source.name not in left.symbols:
+        symbols[right_source.name] = left
+    elif isinstance(left_source, Symbol) and left_source.name not in right.symbols:
+        symbols[left_source.name] = right

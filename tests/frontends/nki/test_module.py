@@ -1,0 +1,99 @@
+"""Which kernels a file has, which version it is read as, and where things stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from portcheck.core.source import Position, SourceFile
+from portcheck.frontends.nki import NkiModule, NkiOptions, read_nki
+from portcheck.ir import Side, operations
+
+BODY = "def k(x):\n    return nl.load(x[0:1, 0:1])\n"
+
+
+def read(text: str, **options: str) -> NkiModule:
+    return read_nki(SourceFile("port.py", text), NkiOptions(**options))  # type: ignore[arg-type]  # test shorthand
+
+
+VERSIONS = [
+    ("legacy", "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n", "", "0.1"),
+    ("legacy_from", "from neuronxcc import nki\nimport neuronxcc.nki.language as nl\n", "", "0.1"),
+    ("current", "import nki\nimport nki.language as nl\n", "", "0.6"),
+    ("renamed_call", "import nki\nimport nki.isa as nisa\n", "nisa.tensor_copy_dynamic_src(dst=x, src=x)", "0.3"),
+    ("renamed_keyword", "import nki\nimport nki.isa as nisa\n", "nisa.dma_copy(dst=x, src=x, dst_rmw_op=None)", "0.2"),
+    ("no_import", "", "", "0.6"),
+]
+
+
+@pytest.mark.parametrize(("imports", "call", "version"), [case[1:] for case in VERSIONS], ids=[c[0] for c in VERSIONS])
+def test_version_follows_from_imports_and_calls(imports: str, call: str, version: str) -> None:
+    assert read(f"{imports}def k(x):\n    {call or 'pass'}\n").version == version
+
+
+def test_stated_version_wins_and_is_evidence() -> None:
+    module = read("import nki\n", version="0.3")
+    assert module.version == "0.3"
+    assert module.version_evidence[0] == "stated: 0.3"
+
+
+KERNELS = [
+    ("jit", "import nki\n@nki.jit\ndef k(x): pass\n", ["k"]),
+    ("jit_called", "import nki\n@nki.jit(mode='trace')\ndef k(x): pass\n", ["k"]),
+    ("jit_imported", "from nki import jit\n@jit\ndef k(x): pass\n", ["k"]),
+    ("baremetal", "from neuronxcc import nki\n@nki.baremetal\ndef k(x): pass\n", ["k"]),
+    ("benchmark", "from neuronxcc import nki\n@nki.benchmark(warmup=1)\ndef k(x): pass\n", ["k"]),
+    ("nki_jit", "from torch_neuronx import nki_jit\n@nki_jit\ndef k(x): pass\n", ["k"]),
+    ("two", "import nki\n@nki.jit\ndef a(x): pass\n@nki.jit\ndef b(x): pass\ndef c(x): pass\n", ["a", "b"]),
+    (
+        "undecorated",
+        "import nki.language as nl\ndef h(x):\n    nl.load(x)\ndef k(x):\n    h(x)\n    nl.load(x)\n",
+        ["k"],
+    ),
+    ("guarded", "import nki\nif True:\n    @nki.jit\n    def k(x): pass\n", ["k"]),
+    ("other_decorator", "import functools\n@functools.cache\ndef k(x): pass\n", []),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), [case[1:] for case in KERNELS], ids=[c[0] for c in KERNELS])
+def test_kernels_are_found(text: str, names: list[str]) -> None:
+    assert [kernel.name for kernel in read(text).kernels] == names
+
+
+def test_signature_names_the_parameters() -> None:
+    module = read("import nki\n@nki.jit\ndef k(a, /, b, *, c=1): pass\n")
+    assert module.kernels[0].parameters == ("a", "b", "c")
+
+
+def test_program_launches_the_kernels_in_the_order_asked_for() -> None:
+    program = read("import nki\n@nki.jit\ndef a(x): pass\n@nki.jit\ndef b(x): pass\n").lower(["b", "a", "b", "zzz"])
+    assert program.side is Side.NKI
+    assert [launch.kernel for launch in program.launches] == ["b", "a", "b"]
+    assert [kernel.name for kernel in program.kernels] == ["b", "a"]
+
+
+def test_spans_count_lines_and_code_points_from_one() -> None:
+    text = "import nki\nimport nki.language as nl\n\n@nki.jit\ndef k(x):\n    '\u00e9\U0001f600'; a = nl.load(x[0:1, 0:1])\n"
+    program = read(text).lower(["k"])
+    load = next(operations(program.kernels[0].body))
+    assert (load.span.start, load.span.end) == (Position(6, 15), Position(6, 35))
+    assert SourceFile("port.py", text).text_of(load.span) == "nl.load(x[0:1, 0:1])"
+
+
+def test_spans_survive_a_byte_order_mark_and_windows_lines() -> None:
+    text = "\ufeffimport nki.language as nl\r\ndef k(x):\r\n    a = nl.load(x[0:1, 0:1])\r\n"
+    program = read(text).lower(["k"])
+    load = next(operations(program.kernels[0].body))
+    assert SourceFile("port.py", text).text_of(load.span) == "nl.load(x[0:1, 0:1])"
+
+
+def test_helper_operations_stand_in_the_helper() -> None:
+    text = "import nki\nimport nki.language as nl\ndef h(x):\n    return nl.load(x[0:1, 0:1])\n@nki.jit\ndef k(x):\n    h(x)\n"
+    program = read(text).lower(["k"])
+    assert next(operations(program.kernels[0].body)).span.start.line == 4
+
+
+def test_syntax_problem_points_at_the_place() -> None:
+    module = read("import nki\n@nki.jit\ndef k(x:\n    pass\n")
+    assert module.syntax_problem is not None
+    assert module.problems == (module.syntax_problem,)
+    assert module.syntax_problem.span.start.line == 3

@@ -1,0 +1,179 @@
+"""Whatever a port says, reading and lowering it ends, raises nothing, and gives a valid program."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from portcheck.core.source import SourceFile
+from portcheck.frontends.nki import NkiModule, NkiOptions, read_nki
+from portcheck.ir.verify import verify
+
+HEAD = "import nki\nimport nki.language as nl\nimport nki.isa as nisa\n"
+KERNEL = HEAD + "@nki.jit\ndef k(x, y):\n"
+
+RMS_NORM = (
+    HEAD
+    + '''
+P = 128
+
+
+def load_broadcast(w, parts):
+    dim = w.shape[0]
+    tile = nl.ndarray((parts, dim), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=w.reshape((1, dim)).broadcast_to((parts, dim)))
+    return tile
+
+
+@nki.jit
+def rmsnorm(x, w, eps=1e-6):
+    """Rows on partitions."""
+    rows, dim = x.shape
+    y = nl.ndarray((rows, dim), dtype=x.dtype, buffer=nl.shared_hbm)
+    w_all = load_broadcast(w, parts=P)
+    for t in range((rows + P - 1) // P):
+        live = min(P, rows - t * P)
+        tiles = [nl.ndarray((P, dim), dtype=x.dtype, buffer=nl.sbuf) for _ in range(2)]
+        nisa.dma_copy(dst=tiles[0][0:live, :], src=x[t * P:t * P + live, 0:dim])
+        ss = nl.ndarray((P, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.activation_reduce(dst=tiles[1], op=nl.square, data=tiles[0], reduce_op=nl.add, reduce_res=ss)
+        if dim > 4096:
+            nisa.memset(ss, 0.0)
+        nisa.activation(dst=ss, op=nl.rsqrt, data=ss, scale=1.0 / dim, bias=eps)
+        nisa.scalar_tensor_tensor(dst=tiles[1], data=tiles[0], op0=nl.multiply, operand0=ss, op1=nl.multiply,
+                                  operand1=w_all)
+        nisa.dma_copy(dst=y[t * P:t * P + live, 0:dim], src=tiles[1][0:live, :])
+    return y
+'''
+)
+
+NASTY = {
+    "empty": "",
+    "blank": "\n\n   \n",
+    "not_python": "__global__ void k(float* x) { x[0] = 1; }",
+    "prose": "This is not a program at all, is it?",
+    "nul": "x = 1\0\n",
+    "nul_alone": "\0",
+    "mark": "\ufeff" + KERNEL + "    return x\n",
+    "mark_alone": "\ufeff",
+    "windows_lines": (KERNEL + "    a = nl.load(x[0:128, 0:8])\n    return x\n").replace("\n", "\r\n"),
+    "old_mac_lines": (KERNEL + "    return x\n").replace("\n", "\r"),
+    "form_feed": HEAD + "\f\n@nki.jit\ndef k(x):\n    return x\n",
+    "tabs": KERNEL.replace("    ", "\t") + "\treturn x\n",
+    "unterminated_string": KERNEL + "    a = 'abc\n",
+    "unterminated_call": KERNEL + "    nisa.dma_copy(dst=x, src=(\n",
+    "bad_indent": KERNEL + "  a = 1\n      b = 2\n",
+    "nested_parentheses": "x = " + "(" * 5000 + "1" + ")" * 5000 + "\n",
+    "nested_in_kernel": KERNEL + "    a = " + "(" * 150 + "1" + ")" * 150 + "\n",
+    "nested_brackets": KERNEL + "    a = " + "[" * 99 + "]" * 99 + "\n",
+    "long_sum": KERNEL + "    a = " + " + ".join(["1"] * 20_000) + "\n",
+    "long_sum_outside": "a = " + " + ".join(["b"] * 20_000) + "\n",
+    "medium_sum": KERNEL + "    a = " + " + ".join(["x.shape[0]"] * 90) + "\n    return a\n",
+    "long_attribute_chain": KERNEL + "    a = x" + ".a" * 3000 + "\n",
+    "long_call_chain": KERNEL + "    a = x" + ".f()" * 500 + "\n",
+    "long_else_if": KERNEL
+    + "    if x.shape[0] == 0:\n        pass\n"
+    + "".join(f"    elif x.shape[0] == {i}:\n        pass\n" for i in range(1, 300)),
+    "deep_blocks": KERNEL + "".join("    " * (i + 1) + f"if x.shape[0] > {i}:\n" for i in range(60)) + "    " * 61 + "pass\n",
+    "unary_chain": KERNEL + "    a = " + "-" * 4000 + "1\n",
+    "not_chain": KERNEL + "    a = " + "not " * 3000 + "x\n",
+    "long_comparison": KERNEL + "    assert " + " < ".join(["x.shape[0]"] * 400) + "\n",
+    "doubling": KERNEL + "    a = x.shape[0]\n" + "    a = a + a\n" * 80 + "    return a\n",
+    "doubling_list": KERNEL + "    a = [1]\n" + "    a = a + a\n" * 20 + "    return a\n",
+    "doubling_tile": KERNEL + "    a = nl.load(x[0:8, 0:8])\n" + "    a = nl.add(a, a)\n" * 200 + "    return a\n",
+    "power": KERNEL + "    a = 9 ** 9 ** 9 ** 9\n    b = 1 << 10 ** 9\n    c = [0] * 10 ** 9\n",
+    "division_by_zero": KERNEL + "    a = 1 // 0\n    b = 1 % 0\n    c = 1.0 / 0\n    for i in range(0, 9, 0):\n        pass\n",
+    "huge_integer": KERNEL + "    a = " + "9" * 4000 + "\n",
+    "huge_float": KERNEL + "    a = 1e999\n    nisa.memset(x, a)\n    b = int(1e999)\n    c = int(float('nan'))\n",
+    "endless_loop": KERNEL + "    while True:\n        a = 1\n",
+    "endless_list": KERNEL + "    a = []\n    while True:\n        a.append(a)\n",
+    "list_in_itself": KERNEL + "    a = []\n    a.append(a)\n    f(a)\n    return a\n",
+    "nested_ranges": KERNEL
+    + "    a = []\n"
+    + "".join("    " * (i + 1) + f"for i{i} in range(60):\n" for i in range(6))
+    + "    " * 7
+    + "a.append(1)\n",
+    "recursion": HEAD + "def f(a):\n    return f(a)\n@nki.jit\ndef k(x):\n    return f(x)\n",
+    "mutual_recursion": HEAD
+    + "def f(a):\n    return g(a) + g(a)\ndef g(a):\n    return f(a) + f(a)\n@nki.jit\ndef k(x):\n    return f(x)\n",
+    "recursive_constants": HEAD + "A = B\nB = A\n@nki.jit\ndef k(x):\n    return nl.ndarray((A, B))\n",
+    "recursive_lambda": KERNEL + "    f = lambda a: f(a)\n    return f(x)\n",
+    "star_imports": "from nki import *\nfrom nki.language import *\nfrom nki.isa import *\n@jit\ndef k(x):\n    dma_copy(x, x)\n",
+    "relative_imports": "from . import a\nfrom .. import *\nimport nki\n@nki.jit\ndef k(x):\n    a(x)\n",
+    "unknown_decorators": "import nki\n@a.b(c)[d]\n@nki.jit\n@e\ndef k(x):\n    pass\n",
+    "decorator_of_nothing": "import nki\n@nki.jit\nclass K:\n    pass\n",
+    "async_kernel": HEAD + "@nki.jit\nasync def k(x):\n    async for i in x:\n        await i\n    async with x as y:\n        pass\n",
+    "same_name_twice": KERNEL + "    return x\n@nki.jit\ndef k(z):\n    return z\n",
+    "starred": HEAD + "@nki.jit\ndef k(*a, **b):\n    f(*a, **b)\n    nl.load(*a)\n    c, *d = a\n    return c\n",
+    "no_parameters": HEAD + "@nki.jit\ndef k():\n    return nl.ndarray((1, 2), dtype=nl.float32)\n",
+    "odd_statements": KERNEL
+    + "    global g\n    del x\n    try:\n        pass\n    except* ValueError:\n        pass\n    match y:\n        case 1:\n            pass\n"
+    + "    with nl.no_reorder() as q:\n        pass\n    yield x\n",
+    "walrus": KERNEL + "    if (n := x.shape[0]) > 3:\n        pass\n    return n\n",
+    "odd_arguments": KERNEL
+    + "    nisa.dma_copy()\n    nisa.dma_copy(1, 2, 3, 4, 5, 6, 7, 8, 9)\n    nisa.dma_copy(dst=None, src=None)\n"
+    + "    nisa.tensor_tensor(dst=x, data1=1, data2='a', op=nl)\n    nl.ndarray()\n    nl.ndarray('a', 'b', 'c')\n    nl.nonsense(x)\n"
+    + "    nisa.nc_matmul(x, x, x)\n    nisa.tensor_reduce(dst=x, op=nl.add, data=x, axis=9)\n    nl.ds()\n    nl.load(x)[0][0][0]\n"
+    + "    x[::0]\n    x[..., ...]\n    x[1, 2, 3, 4]\n    x.reshape()\n    x.reshape((0,))\n    x.ap(pattern=[[1]])\n    y['a'] = 1\n",
+    "odd_indices": "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n@nki.jit\ndef k(x):\n"
+    "    i = nl.arange(0)[None]\n    j = nl.arange(4, 2)\n    a = nl.load(x[i, j], mask=i & j & x)\n    nl.mgrid[0]\n    nl.mgrid[0:3, :]\n"
+    "    x[a] = a\n    x[a, a] = x[a]\n    nl.mean(a, axis=[])\n    nl.arange(128)[:, None][:, None, 3]\n    a[i] += 1\n    a @ a\n    a ** 2\n    ~a\n    not a\n",
+    "non_ascii": HEAD + "# \u00e9\u4e2d\U0001f600\n@nki.jit\ndef k\u00e9(x, \u4e2d):\n    \u4e2d = nl.load(x[0:1, 0:1])\n    return \u4e2d\n",
+    "surrogate": "# \ud800\n" + KERNEL + "    return x\n",
+    "escape_strings": KERNEL + "    a = '\\ud800'\n    b = b'\\xff'\n    c = f'{x!r:>{y}}'\n    d = 'a' 'b' f'{x}'\n",
+}  # fmt: skip
+
+
+def lowered(text: str) -> NkiModule:
+    module = read_nki(SourceFile("port.py", text), NkiOptions())
+    program = module.lower([kernel.name for kernel in module.kernels])
+    assert verify(program) == ()
+    return module
+
+
+@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
+def test_nasty_text_is_read_without_an_exception(text: str) -> None:
+    lowered(text)
+
+
+UNREADABLE = ["not_python", "nul", "nested_parentheses", "long_sum", "unterminated_string", "unterminated_call"]
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_unreadable_text_is_a_problem(name: str) -> None:
+    module = lowered(NASTY[name])
+    assert len(module.problems) == 1
+    assert module.kernels == ()
+
+
+def test_kernel_nested_too_deeply_is_kept_opaque() -> None:
+    module = lowered(NASTY["deep_blocks"])
+    assert [kernel.name for kernel in module.kernels] == ["k"]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.integers(0, len(RMS_NORM)), st.integers(0, len(RMS_NORM)), st.sampled_from(["", "(", "\n", "x", "\0", ")", ":"])
+)
+def test_mutilated_port_is_read_without_an_exception(start: int, stop: int, filler: str) -> None:
+    lowered(RMS_NORM[:start] + filler + RMS_NORM[max(start, stop) :])
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_port_with_lines_removed_is_read_without_an_exception(data: st.DataObject) -> None:
+    lines = RMS_NORM.splitlines()
+    kept = data.draw(st.lists(st.sampled_from(range(len(lines))), unique=True, min_size=20))
+    lowered("\n".join(lines[position] for position in sorted(kept)))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.text(max_size=200))
+def test_any_text_as_a_kernel_body_is_read_without_an_exception(text: str) -> None:
+    lowered(KERNEL + "".join(f"    {line}\n" for line in text.splitlines() or ["pass"]))
+
+
+def test_nothing_of_the_port_is_run(capsys: pytest.CaptureFixture[str]) -> None:
+    lowered(KERNEL + "    print('ran')\n    open('/tmp/ran', 'w')\n    __import__('os').system('true')\nprint('ran')\n")
+    assert capsys.readouterr().out == ""

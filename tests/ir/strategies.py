@@ -1,0 +1,398 @@
+"""Random valid programs, as hypothesis strategies; every operation and every field can appear."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+from tests.ir.atoms import DTYPES, INTEGERS, PATH, SIZES, accumulators, constants, dtypes, spans, texts
+
+from portcheck.core.dtype import (
+    BOOL,
+    INT32,
+    UINT32,
+)
+from portcheck.ir import (
+    PREDICATES,
+    TRUE,
+    Access,
+    Alloc,
+    Apply,
+    Assume,
+    Atomic,
+    Axis,
+    AxisKind,
+    Barrier,
+    Branch,
+    Builder,
+    Call,
+    Cast,
+    Check,
+    CheckKind,
+    Compute,
+    Const,
+    Copy,
+    Exchange,
+    ExchangeKind,
+    Expr,
+    Fence,
+    Kernel,
+    Launch,
+    Leave,
+    LeaveKind,
+    Load,
+    Loop,
+    Matmul,
+    Op,
+    Opaque,
+    Operation,
+    Operator,
+    Order,
+    Parameter,
+    Program,
+    Random,
+    Range,
+    Reduce,
+    Ref,
+    Return,
+    Rounding,
+    Scan,
+    Scope,
+    Select,
+    Sequence,
+    Side,
+    Space,
+    Store,
+    Symbol,
+    Transpose,
+    ValueType,
+    While,
+    WriteMode,
+    arity,
+)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """A valid program of one or two kernels."""
+    maker = _Maker(draw)
+    kernels = tuple(maker.kernel(f"{name}") for name in draw(st.sampled_from((("k",), ("k", "k<256, half>")))))
+    launches = tuple(maker.launch(kernel) for kernel in kernels if draw(st.booleans()))
+    return Program(
+        side=draw(st.sampled_from(Side)),
+        path=PATH,
+        kernels=kernels,
+        launches=launches,
+        version=draw(st.sampled_from(("", "0.6"))),
+        notes=tuple(draw(st.lists(texts, max_size=2))),
+    )
+
+
+class _Maker:
+    """Draws one program; keeps what is visible, so that everything used is defined."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+        self.builder = Builder()
+        self.names = 0
+        self.refs: list[Ref] = []
+        self.symbols: list[Symbol] = []
+        self.buffers: list[tuple[str, int, bool]] = []
+        self.loops = 0
+
+    def some(self, values: list[Any] | tuple[Any, ...]) -> Any:
+        return self.draw(st.sampled_from(values))
+
+    def maybe(self, make: Callable[[], Any]) -> Any:
+        return make() if self.draw(st.booleans()) else None
+
+    def fresh(self, stem: str) -> str:
+        self.names += 1
+        return f"{stem}{self.names}" if self.names % 3 else f"{stem}({self.names})"
+
+    # Expressions, types, accesses
+
+    def expression(self, depth: int = 2) -> Expr:
+        kind = self.draw(st.integers(0, 3 if depth else 2))
+        if kind == 3:
+            operator = self.some(list(Operator))
+            arguments = tuple(self.expression(depth - 1) for _ in range(arity(operator)))
+            usual = [argument.dtype for argument in arguments]
+            return Apply(operator, arguments, BOOL if operator in PREDICATES else self.some([*usual, *usual, *DTYPES]))
+        if kind == 2 and self.refs:
+            return self.draw(st.sampled_from(self.refs))
+        if kind == 1 and self.symbols:
+            return self.draw(st.sampled_from(self.symbols))
+        return self.draw(constants) if kind else Symbol(self.some(SIZES), self.some(INTEGERS))
+
+    def expressions(self, most: int = 2) -> tuple[Expr, ...]:
+        return tuple(self.expression(1) for _ in range(self.draw(st.integers(0, most))))
+
+    def condition(self) -> Expr:
+        return Apply(self.some((Operator.LESS, Operator.EQUAL)), (self.expression(1), self.expression(1)), BOOL)
+
+    def a_type(self, rank: int | None = None) -> ValueType:
+        """A type with extents that are no literals, so that every shape goes with every other."""
+        rank = self.draw(st.integers(0, 2)) if rank is None else rank
+        shape = tuple(Symbol(self.some(SIZES), self.some(INTEGERS)) for _ in range(rank))
+        return ValueType(self.draw(dtypes), shape, self.some(list(Space)))
+
+    def access(self, written: bool = False) -> Access:
+        name, rank, _ = self.some([buffer for buffer in self.buffers if not (written and buffer[2])])
+        outer = len(self.symbols)
+        axes = []
+        for _ in range(self.draw(st.integers(0, 2))):
+            axis = Axis(self.fresh("p"), self.some(list(AxisKind)), self.maybe(lambda: self.expression(1)))
+            axes.append(axis)
+            self.symbols.append(Symbol(axis.name, self.some(INTEGERS)))
+        index = tuple(self.expression() for _ in range(self.some((1, rank))))
+        mask = self.maybe(self.condition)
+        del self.symbols[outer:]
+        return Access(buffer=name, index=index, axes=tuple(axes), mask=mask)
+
+    # Programs and regions
+
+    def kernel(self, name: str) -> Kernel:
+        self.refs, self.symbols, self.buffers = [], [], []
+        parameters = []
+        for parameter, is_buffer, constant in (("x", True, True), ("y z", True, False), ("eps", False, False)):
+            value_type = self.a_type()
+            span = self.draw(spans)
+            parameters.append(
+                Parameter(name=parameter, type=value_type, is_buffer=is_buffer, span=span, constant=constant)
+            )
+            if is_buffer:
+                self.buffers.append((parameter, len(value_type.shape), constant))
+            else:
+                self.symbols.append(Symbol(parameter, value_type.dtype))
+        axes = tuple(
+            Axis(axis, self.some(list(AxisKind)), self.maybe(lambda: Symbol("gridDim.x", UINT32)))
+            for axis in ("blockIdx.x", "program_id(0)")
+        )
+        self.symbols.extend(Symbol(axis.name, self.some(INTEGERS)) for axis in axes)
+        body = self.region(2)
+        results = self.some(((), ("x",), ("x", "y z")))
+        return Kernel(
+            name=name, parameters=tuple(parameters), axes=axes, body=body, span=self.draw(spans), results=results
+        )
+
+    def launch(self, kernel: Kernel) -> Launch:
+        self.refs, self.symbols, self.buffers = [], [], []
+        return Launch(
+            kernel=kernel.name,
+            grid=self.expressions(3),
+            block=self.expressions(3),
+            shared_bytes=self.maybe(self.expression),
+            arguments=self.some(((), (("x", "d_x"), ("y z", "x")))),
+            span=self.draw(st.none() | spans),
+        )
+
+    def region(self, depth: int, *symbols: Symbol, is_loop: bool = False) -> tuple[Op, ...]:
+        """Some operations; nothing they define is visible afterwards."""
+        outer = len(self.refs), len(self.symbols), len(self.buffers)
+        self.symbols.extend(symbols)
+        self.loops += is_loop
+        with self.builder.region() as body:
+            for _ in range(self.draw(st.integers(0, 4))):
+                self.operation(depth)
+        self.loops -= is_loop
+        del self.refs[outer[0] :], self.symbols[outer[1] :], self.buffers[outer[2] :]
+        return tuple(body)
+
+    def operation(self, depth: int) -> None:
+        kinds = [*_FIELDS, *(_NESTED if depth else ()), *((Leave,) if self.loops else ())]
+        kind = self.some(kinds)
+        make = {**_FIELDS, **_NESTED, Leave: _Maker.leave}[kind]
+        fields = make(self, depth) if kind in _NESTED else make(self)
+        self.emit(kind, **fields)
+
+    def emit(self, kind: type[Operation], /, **fields: Any) -> None:
+        made = self.builder.emit(kind, span=self.draw(spans), via=self.draw(st.just("") | texts), **fields)
+        if isinstance(made, Alloc):
+            self.buffers.append((made.name, len(made.type.shape), False))
+        elif fields.get("type") is not None:
+            self.refs.append(Ref(made.id, fields["type"].dtype))
+
+    # Fields of each operation
+
+    def alloc(self) -> dict[str, Any]:
+        return {"name": self.fresh("t"), "type": self.a_type(), "dynamic": self.draw(st.booleans())}
+
+    def load(self) -> dict[str, Any]:
+        return {"access": self.access(), "type": self.a_type(), "fill": self.maybe(self.expression)}
+
+    def store(self) -> dict[str, Any]:
+        return {"access": self.access(True), "value": self.expression(), "mode": self.some(list(WriteMode))}
+
+    def copy(self) -> dict[str, Any]:
+        return {"destination": self.access(True), "source": self.access(), "mode": self.some(list(WriteMode))}
+
+    def compute(self) -> dict[str, Any]:
+        operator = self.some(list(Operator))
+        value_type = self.a_type()
+        if operator in PREDICATES:
+            value_type = ValueType(BOOL, value_type.shape, value_type.space)
+        return {
+            "operator": operator,
+            "operands": tuple(self.expression(1) for _ in range(arity(operator))),
+            "type": value_type,
+            "approximate": self.draw(st.booleans()),
+            "contractible": self.draw(st.booleans()),
+            "mask": self.maybe(self.condition),
+        }
+
+    def cast(self) -> dict[str, Any]:
+        flags = {"saturating": self.draw(st.booleans()), "bitwise": self.draw(st.booleans())}
+        return {"operand": self.expression(), "type": self.a_type(), "rounding": self.some(list(Rounding)), **flags}
+
+    def reduce(self) -> dict[str, Any]:
+        is_over_lanes = self.draw(st.booleans())
+        return {
+            "operator": self.some(list(Operator)),
+            "operand": self.draw(constants),
+            "type": self.a_type(),
+            "accumulate": self.draw(accumulators),
+            "dimensions": () if is_over_lanes else self.some(((0,), (1,), (0, 2))),
+            "lanes": self.expression(1) if is_over_lanes else None,
+            "keep_dimensions": self.draw(st.booleans()),
+            "order": self.some(list(Order)),
+            "mask": self.maybe(self.condition),
+        }
+
+    def scan(self) -> dict[str, Any]:
+        is_over_lanes = self.draw(st.booleans())
+        return {
+            "operator": self.some(list(Operator)),
+            "operands": self.expressions(),
+            "type": self.a_type(),
+            "dimension": None if is_over_lanes else self.draw(st.integers(0, 2)),
+            "lanes": self.expression(1) if is_over_lanes else None,
+            "multiplier": self.maybe(lambda: self.some(list(Operator))),
+            "initial": self.maybe(self.expression),
+            "inclusive": self.draw(st.booleans()),
+            "reverse": self.draw(st.booleans()),
+            "order": self.some(list(Order)),
+        }
+
+    def matmul(self) -> dict[str, Any]:
+        operands = {"stationary": self.expression(1), "moving": self.expression(1)}
+        return {
+            **operands,
+            "type": self.a_type(),
+            "accumulate": self.draw(accumulators),
+            "order": self.some(list(Order)),
+        }
+
+    def transpose(self) -> dict[str, Any]:
+        return {
+            "operand": self.expression(),
+            "permutation": self.some(((1, 0), (0, 2, 1), ())),
+            "type": self.a_type(),
+        }
+
+    def exchange(self) -> dict[str, Any]:
+        lanes = {"lane": self.expression(1), "width": self.expression(1), "lanes_mask": self.maybe(self.expression)}
+        return {"kind": self.some(list(ExchangeKind)), "operand": self.expression(), "type": self.a_type(), **lanes}
+
+    def select(self) -> dict[str, Any]:
+        arms = {"on_true": self.expression(1), "on_false": self.expression(1)}
+        return {"condition": self.expression(1), "type": self.a_type(), **arms}
+
+    def barrier(self) -> dict[str, Any]:
+        return {"scope": self.some(list(Scope))}
+
+    def atomic(self) -> dict[str, Any]:
+        return {
+            "access": self.access(True),
+            "operator": self.maybe(lambda: self.some(list(Operator))),
+            "value": self.expression(),
+            "type": self.a_type(),
+            "compare": self.maybe(self.expression),
+            "scope": self.some(list(Scope)),
+            "result_used": self.draw(st.booleans()),
+        }
+
+    def random(self) -> dict[str, Any]:
+        generator = self.some(("curand_uniform", "nisa.rng", ""))
+        return {"generator": generator, "operands": self.expressions(), "type": self.a_type()}
+
+    def leave(self) -> dict[str, Any]:
+        return {"kind": self.some(list(LeaveKind))}
+
+    def returned(self) -> dict[str, Any]:
+        return {"buffers": tuple(name for name, *_ in self.buffers if self.draw(st.booleans()))}
+
+    def call(self) -> dict[str, Any]:
+        names = {"reads": self.some(((), ("x", "unknown"))), "writes": self.some(((), ("x", "via")))}
+        return {
+            "callee": self.draw(texts),
+            "arguments": self.expressions(),
+            "type": self.maybe(self.a_type),
+            **names,
+        }
+
+    def assume(self) -> dict[str, Any]:
+        return {"condition": self.condition()}
+
+    def check(self) -> dict[str, Any]:
+        kind = self.some(list(CheckKind))
+        return {"kind": kind, "condition": self.maybe(self.condition) or TRUE, "type": self.maybe(self.a_type)}
+
+    def opaque(self) -> dict[str, Any]:
+        names = {"reads": self.some(((), ("x",))), "writes": self.some(((), ("x", "y z")))}
+        return {
+            "reason": self.draw(texts),
+            "operands": self.expressions(),
+            "type": self.maybe(self.a_type),
+            **names,
+        }
+
+    def loop(self, depth: int) -> dict[str, Any]:
+        variable = Symbol(self.fresh("i"), self.some(INTEGERS))
+        values: Range | Sequence
+        if self.draw(st.booleans()):
+            step = Const(self.some((1, -2, 256)), INT32)
+            values = Range(start=self.expression(1), stop=self.expression(1), step=step)
+        else:
+            condition = Apply(Operator.GREATER, (variable, Const(0, variable.dtype)), BOOL)
+            halved = Apply(Operator.SHIFT_RIGHT_ARITHMETIC, (variable, Const(1, INT32)), variable.dtype)
+            values = Sequence(start=self.expression(1), condition=condition, next=halved)
+        body = self.region(depth - 1, variable, is_loop=True)
+        return {"variable": variable.name, "values": values, "body": body, "kind": self.some(list(AxisKind))}
+
+    def while_(self, depth: int) -> dict[str, Any]:
+        regions = {"test": self.region(depth - 1, is_loop=True), "body": self.region(depth - 1, is_loop=True)}
+        return {"condition": self.condition(), "body_first": self.draw(st.booleans()), **regions}
+
+    def branch(self, depth: int) -> dict[str, Any]:
+        return {
+            "condition": self.condition(),
+            "then": self.region(depth - 1),
+            "otherwise": self.region(depth - 1),
+        }
+
+
+_FIELDS: dict[type[Operation], Any] = {
+    Alloc: _Maker.alloc,
+    Load: _Maker.load,
+    Store: _Maker.store,
+    Copy: _Maker.copy,
+    Compute: _Maker.compute,
+    Cast: _Maker.cast,
+    Reduce: _Maker.reduce,
+    Scan: _Maker.scan,
+    Matmul: _Maker.matmul,
+    Transpose: _Maker.transpose,
+    Exchange: _Maker.exchange,
+    Select: _Maker.select,
+    Barrier: _Maker.barrier,
+    Fence: _Maker.barrier,
+    Atomic: _Maker.atomic,
+    Random: _Maker.random,
+    Return: _Maker.returned,
+    Call: _Maker.call,
+    Assume: _Maker.assume,
+    Check: _Maker.check,
+    Opaque: _Maker.opaque,
+}
+_NESTED: dict[type[Operation], Any] = {Loop: _Maker.loop, While: _Maker.while_, Branch: _Maker.branch}
+KINDS = frozenset({*_FIELDS, *_NESTED, Leave})

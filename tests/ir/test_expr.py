@@ -1,0 +1,99 @@
+"""Expressions, operators and the builder."""
+
+import pytest
+
+from portcheck.core.dtype import BOOL, FLOAT32, INT32, INT64
+from portcheck.core.source import NOWHERE, Position, Span
+from portcheck.ir import (
+    ASSOCIATIVE,
+    COMMUTATIVE,
+    COMPARISONS,
+    ONE,
+    PREDICATES,
+    ROUNDING_FREE,
+    Barrier,
+    Builder,
+    Cast,
+    Const,
+    Expr,
+    Loop,
+    Operator,
+    Range,
+    Ref,
+    Scope,
+    Symbol,
+    ValueType,
+    apply,
+    arity,
+    integer,
+    refs_in,
+    subexpressions,
+    substitute,
+    symbols_in,
+)  # fmt: skip
+
+A, B = Symbol("a", INT32), Symbol("b", INT32)
+SUM = apply(Operator.ADD, A, apply(Operator.MULTIPLY, B, Ref(7, INT32)))
+
+
+def test_subexpressions_come_parents_first_and_left_to_right() -> None:
+    assert list(subexpressions(SUM)) == [SUM, A, SUM.arguments[1], B, Ref(7, INT32)]
+
+
+def test_symbols_and_results_are_found_at_every_depth() -> None:
+    assert symbols_in(SUM) == {"a", "b"}
+    assert refs_in(SUM) == {7}
+    assert not symbols_in(ONE)
+    assert not refs_in(ONE)
+
+
+SUBSTITUTIONS: list[tuple[str, Expr, dict[str, Expr], Expr]] = [
+    ("the symbol itself", A, {"a": B}, B),
+    ("another symbol", A, {"b": ONE}, A),
+    ("inside an operator", SUM, {"b": ONE}, apply(Operator.ADD, A, apply(Operator.MULTIPLY, ONE, Ref(7, INT32)))),
+    ("both at once", apply(Operator.ADD, A, B), {"a": B, "b": A}, apply(Operator.ADD, B, A)),
+    ("not again in what was put in", A, {"a": apply(Operator.ADD, A, ONE)}, apply(Operator.ADD, A, ONE)),
+    ("a result stays", Ref(7, INT32), {"a": ONE}, Ref(7, INT32)),
+    ("a constant stays", ONE, {"a": B}, ONE),
+    ("the result dtype stays", apply(Operator.ADD, A, B, dtype=INT64), {"a": ONE},
+     apply(Operator.ADD, ONE, B, dtype=INT64)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("expression", "symbols", "expected"), [case[1:] for case in SUBSTITUTIONS], ids=[case[0] for case in SUBSTITUTIONS]
+)
+def test_substitution(expression: Expr, symbols: dict[str, Expr], expected: Expr) -> None:
+    assert substitute(expression, symbols) == expected
+
+
+def test_applied_predicate_is_bool_and_else_takes_the_first_dtype() -> None:
+    assert apply(Operator.LESS, A, B).dtype == BOOL
+    assert apply(Operator.ADD, Symbol("n", INT64), B).dtype == INT64
+    assert integer(3) == Const(3, INT64)
+
+
+@pytest.mark.parametrize("operator", Operator)
+def test_every_operator_has_an_arity(operator: Operator) -> None:
+    assert arity(operator) in (1, 2, 3)
+
+
+def test_classes_of_operators_nest() -> None:
+    assert ROUNDING_FREE < ASSOCIATIVE < COMMUTATIVE
+    assert COMPARISONS < PREDICATES
+    assert all(arity(operator) == 2 for operator in COMMUTATIVE | COMPARISONS)
+
+
+def test_builder_numbers_operations_and_keeps_regions_apart() -> None:
+    builder = Builder()
+    span = Span("k.cu", Position(1, 1), Position(1, 2))
+    with builder.at(span):
+        first = builder.emit(Barrier, scope=Scope.BLOCK)
+    with builder.region() as body:
+        inner = builder.result(Cast, operand=ONE, type=ValueType(FLOAT32))
+    values = Range(start=ONE, stop=A, step=ONE)
+    loop = builder.emit(Loop, variable="i", values=values, body=tuple(body))
+    assert (first.id, inner, loop.id) == (1, Ref(2, FLOAT32), 3)
+    assert (first.span, loop.span) == (span, NOWHERE)
+    assert [op.id for op in builder.body] == [1, 3]
+    assert [op.id for op in loop.body] == [2]
