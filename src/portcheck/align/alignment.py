@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import islice, permutations
 
 from portcheck.align.inputs import Match, match_inputs, signatures
 from portcheck.align.names import likeness
 from portcheck.align.reductions import ReductionMatch, match_reductions, principal
-from portcheck.align.sizes import Sizes, covered, learn
+from portcheck.align.sizes import Sizes, covered, learn, learn_strides
 from portcheck.core.dtype import DType
-from portcheck.ir import Program, Ranges
+from portcheck.ir import Polynomial, Program, Ranges, expressions, kernel_operations, symbols_in
 from portcheck.ir.polynomial import symbol
 from portcheck.passes import Facts
 from portcheck.values import Contract, Evaluated, Fold, Piece
@@ -36,7 +37,11 @@ class OutputMatch:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The correspondence of two programs. `names` turns the port's names into the original's."""
+    """The correspondence of two programs.
+
+    `names` turns the port's names into the original's; `original_sizes` are sizes of the original that the port
+    expresses by several of its own.
+    """
 
     inputs: tuple[Match, ...]
     scalars: tuple[Match, ...]
@@ -44,6 +49,7 @@ class Alignment:
     reductions: tuple[ReductionMatch, ...]
     names: Names
     ranges: Ranges
+    original_sizes: Mapping[str, Polynomial] = field(default_factory=dict)
     extra_outputs: tuple[str, ...] = ()
 
     def nki_parameter(self, cuda: str) -> str | None:
@@ -81,13 +87,15 @@ def _equal_outputs(alignment: Alignment) -> int:
 
 
 def _buffers(program: Program, names: list[str]) -> dict[str, DType]:
-    dtypes = {
-        parameter.name: parameter.type.dtype
-        for kernel in program.kernels
-        for parameter in kernel.parameters
-        if parameter.is_buffer
-    }
+    dtypes = {parameter.name: parameter.type.dtype for kernel in program.kernels for parameter in kernel.parameters}
     return {name: dtypes[name] for name in names if name in dtypes}
+
+
+def _is_used(name: str, facts: Facts) -> bool:
+    """Whether a parameter is used at all; one that is not may be a buffer or a scalar."""
+    return any(name in symbols_in(part) for op in kernel_operations(facts.program) for part in expressions(op)) or (
+        name in facts.usage.read | facts.usage.written
+    )
 
 
 def _match_outputs(cuda: Facts, nki: Facts, original: Evaluated, port: Evaluated) -> dict[str, tuple[str | None, str]]:
@@ -151,6 +159,7 @@ def _match_inputs(
     left = _buffers(cuda.program, [n for n in _parameters(cuda.program) if n in cuda.usage.read])
     left = {name: dtype for name, dtype in left.items() if name not in cuda.usage.written or _is_inout(name, cuda)}
     names = [n for n in _parameters(nki.program) if n not in nki.usage.outputs or n in nki.usage.read_for_outputs]
+    names += [p.name for kernel in nki.program.kernels for p in kernel.parameters if not _is_used(p.name, nki)]
     right = {
         name: dtype for name, dtype in _buffers(nki.program, names).items() if name not in written - nki.usage.read
     }
@@ -218,6 +227,7 @@ class _Candidate:
             reductions=self._reductions(names, mine, ranges),
             names=names,
             ranges=ranges,
+            original_sizes=sizes.original,
             extra_outputs=self._extra_outputs(),
         )
 
@@ -235,13 +245,19 @@ class _Candidate:
         sizes = Sizes()
         fixed = frozenset(p.name for kernel in self.cuda.program.kernels for p in kernel.parameters if not p.is_buffer)
         for match in self.scalars:
-            if match.nki is not None and match.nki != match.cuda and match.cuda not in _float_scalars(self.cuda.program):
+            if (
+                match.nki is not None
+                and match.nki != match.cuda
+                and match.cuda not in _float_scalars(self.cuda.program)
+            ):
                 sizes.port[match.nki] = symbol(match.cuda)
+        inputs = {match.nki: match.cuda for match in self.inputs if match.nki is not None}
         for name, (other, _) in self.output_names.items():
             mine = self.original.contract(name)
             theirs = self.port.contract(other) if other else None
             if mine and theirs and mine.pieces and theirs.pieces:
                 learn(sizes, mine.pieces[0], theirs.pieces[0], fixed | _launch_symbols(mine.pieces[0]))
+                learn_strides(sizes, mine.pieces[0], theirs.pieces[0], inputs)
         return sizes
 
     def _ranges(self, sizes: Sizes) -> Ranges:

@@ -30,6 +30,7 @@ class Pairing:
     candidates: tuple[str, ...] = ()
 
 
+_DEFENSIBLE_MARGIN = 0.25
 _CLEAR_MARGIN = 0.75
 _STRONG = 1.5
 
@@ -44,10 +45,11 @@ def choose(cuda: Sequence[Signature], nki: Sequence[Signature]) -> Pairing:
     names = tuple(f"{cuda[place].name} with {nki[other].name}" for _, place, other in scored[:6])
     best, place, other = scored[0]
     margin = (scored[1][0] - best) if len(scored) > 1 else _STRONG
-    if margin < _CLEAR_MARGIN:
+    if margin < _DEFENSIBLE_MARGIN:
         return Pairing(None, None, "several pairs are equally likely", is_weak=True, candidates=names)
     evidence = "names and parameters agree best"
-    return Pairing(cuda[place].name, nki[other].name, evidence, is_weak=-best < _STRONG, candidates=names)
+    is_weak = -best < _STRONG or margin < _CLEAR_MARGIN
+    return Pairing(cuda[place].name, nki[other].name, evidence, is_weak, candidates=names)
 
 
 def _score(left: Signature, right: Signature) -> float:

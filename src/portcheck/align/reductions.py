@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portcheck.core.source import NOWHERE, Span
+from portcheck.ir import Order
 from portcheck.values import Element, Fold, Index, Literal, Term, normal_form, subterms
 from portcheck.values.terms import children
 
@@ -38,8 +39,10 @@ def operations_of(fold: Fold) -> frozenset[int]:
 
 
 def place_of(fold: Fold) -> Span:
-    """Where a reduction is written: its first stage."""
-    return next((stage.span for stage in fold.stages if stage.span != NOWHERE), NOWHERE)
+    """Where a reduction is best pointed at: the last stage that is not a plain loop, else the last one."""
+    placed = [stage for stage in fold.stages if stage.span != NOWHERE]
+    crossing = [stage for stage in placed if stage.order is not Order.SEQUENTIAL]
+    return (crossing or placed)[-1].span if placed else NOWHERE
 
 
 def match_reductions(cuda: tuple[Fold, ...], nki: tuple[Fold, ...]) -> tuple[ReductionMatch, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from portcheck.ir import Operator, Polynomial
 from portcheck.ir.algebra import minimum, replace_symbols
 from portcheck.ir.polynomial import symbol
-from portcheck.values import Fold, Piece, Term, subterms
+from portcheck.values import Element, Fold, Piece, Term, subterms
 
 _LAUNCH = ("gridDim.",)
 
@@ -89,3 +90,27 @@ def learn(sizes: Sizes, original: Piece, port: Piece, fixed: frozenset[str]) -> 
 
 def _extents(value: Term) -> list[Polynomial]:
     return [bound.stop for node in subterms(value) if isinstance(node, Fold) for bound in node.bounds]
+
+
+def learn_strides(sizes: Sizes, original: Piece, port: Piece, inputs: dict[str, str]) -> None:
+    """Learns the strides of inputs that the original reads at the very element it writes.
+
+    There the port's input must have the strides of its output. `inputs` names the original's input for each of the
+    port's.
+    """
+    same = {node.buffer for node in subterms(original.value) if _is_at(node, original)}
+    for node in subterms(port.value):
+        if not isinstance(node, Element) or inputs.get(node.buffer) not in same:
+            continue
+        for bound in port.bounds:
+            written = port.address.coefficient(bound.variable)
+            read = node.address.coefficient(bound.variable)
+            size = _underlying(read) if read is not None else None
+            if written is None or size is None or size in sizes.port or size in written.symbols:
+                continue
+            sizes.port[size] = sizes.in_original(written)
+            sizes.assumptions.append(f"{size} = {sizes.port[size]}")
+
+
+def _is_at(node: Term, piece: Piece) -> TypeGuard[Element]:
+    return isinstance(node, Element) and node.address == piece.address

@@ -17,7 +17,10 @@ from portcheck.ir.polynomial import opaque
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One step of a reduction: how many terms are combined in which order, kept in which dtype, written where."""
+    """One step of a reduction: how many terms are combined in which order, kept in which dtype, written where.
+
+    `buffer` is the buffer that holds the running result, where there is one.
+    """
 
     name: str
     terms: Polynomial
@@ -25,6 +28,7 @@ class Stage:
     dtype: DType
     span: Span = NOWHERE
     operations: frozenset[int] = frozenset()
+    buffer: str = ""
 
 
 def stage_height(stage: Stage) -> Polynomial:

@@ -119,10 +119,10 @@ def _contract(output: str, buffer: Buffer, state: State, kernel: Kernel) -> Cont
             return Contract(output, tuple(pieces), event.reason)
         if not isinstance(event, Write):
             return Contract(output, tuple(pieces), "a loop over the output was not followed")
-        piece = _piece(event, buffer, state)
+        span = places[event.operation].span if event.operation in places else NOWHERE
+        piece = _piece(event, buffer, state, span)
         if piece is None:
             continue
-        span = places[event.operation].span if event.operation in places else NOWHERE
         piece = replace(piece, span=span, operation=event.operation)
         pieces = [other for other in pieces if not _replaces(piece, other)]
         pieces.append(piece)
@@ -140,7 +140,7 @@ def _shape(piece: Piece) -> list[str]:
     return sorted(str(coefficient) for coefficient in coefficients)
 
 
-def _piece(event: Write, buffer: Buffer, state: State) -> Piece | None:
+def _piece(event: Write, buffer: Buffer, state: State, span: Span) -> Piece | None:
     ranges = state.threads.ranges
     scope = event.scope
     value = settled(scope.value, ranges)
@@ -149,7 +149,7 @@ def _piece(event: Write, buffer: Buffer, state: State) -> Piece | None:
     if fused is None:
         return None
     if event.mode is WriteMode.ADD:
-        fused = _collected(fused, buffer, event, ranges)
+        fused = _collected(fused, buffer, event, ranges, span)
     fused = counted_from_zero(fused, ranges)
     used = fuse(fused, ranges) or fused
     used = replace(used, bounds=tuple(bound for bound in used.bounds if _is_used(bound, used)))
@@ -161,7 +161,7 @@ def _is_used(bound: Bound, scope: Quantified) -> bool:
     return bound.variable in scope.payload_symbols()
 
 
-def _collected(scope: Quantified, buffer: Buffer, event: Write, ranges: Ranges) -> Quantified:
+def _collected(scope: Quantified, buffer: Buffer, event: Write, ranges: Ranges, span: Span) -> Quantified:
     """An accumulating write as what was there plus the sum over everything that hits the same element."""
     own = tuple(bound for bound in scope.bounds if bound.variable in scope.index[0].symbols)
     others = tuple(bound for bound in scope.bounds if bound not in own)
@@ -171,7 +171,13 @@ def _collected(scope: Quantified, buffer: Buffer, event: Write, ranges: Ranges) 
     names = {bound.variable for bound in others}
     inner = tuple(part for part in scope.conditions if names & condition_symbols(part))
     stage = Stage(
-        name="atomic", terms=terms, order=Order.ANY, dtype=buffer.dtype, operations=frozenset({event.operation})
+        name="atomic",
+        terms=terms,
+        order=Order.ANY,
+        dtype=buffer.dtype,
+        span=span,
+        operations=frozenset({event.operation}),
+        buffer=buffer.name,
     )
     total = fold(Operator.ADD, others, scope.value, stage, ranges_of(own, ranges), inner)
     before = Element(buffer.name, scope.index[0])
@@ -228,4 +234,3 @@ def _folds(state: State) -> list[Fold]:
             if isinstance(event, Write):
                 found.extend(node for node in subterms(event.scope.value) if isinstance(node, Fold))
     return found
-

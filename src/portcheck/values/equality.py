@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from portcheck.ir import Polynomial
 from portcheck.ir.algebra import replace_symbols
+from portcheck.ir.polynomial import split
 from portcheck.values.contract import Contract, Piece
 from portcheck.values.normalise import Form, normal_form
 from portcheck.values.renaming import canonical
@@ -54,12 +55,29 @@ def compare_pieces(cuda: Piece, nki: Piece) -> Equality:
     left_names, right_names = canonical(cuda), canonical(nki)
     left_address, right_address = address(cuda, left_names), address(nki, right_names)
     if left_address != right_address:
+        shifted = _shifted(cuda, left_names, right_address - left_address)
+        if shifted is not None:
+            left_names = shifted
+            left_address = address(cuda, left_names)
+    if left_address != right_address:
         reason = "the addresses of the output could not be brought to the same form"
         return Equality(Outcome.UNDECIDED, reason, str(left_address), str(right_address))
     left, right = normal_form(cuda.value, left_names), normal_form(nki.value, right_names)
     if left == right:
         return Equality(Outcome.EQUAL)
     return Equality(Outcome.UNDECIDED, "the normal forms differ", *_difference(left, right))
+
+
+def _shifted(piece: Piece, names: dict[str, Polynomial], offset: Polynomial) -> dict[str, Polynomial] | None:
+    """Names under which `piece` starts `offset` further on, if that is a whole number of steps along one axis."""
+    for bound in piece.bounds:
+        stride = piece.address.coefficient(bound.variable)
+        if stride is None or len(stride.terms) != 1 or offset.symbols & {str(name) for name in names.values()}:
+            continue
+        steps, rest = split(offset, stride)
+        if not rest.terms:
+            return {**names, bound.variable: names[bound.variable] + steps}
+    return None
 
 
 def address(piece: Piece, names: Mapping[str, Polynomial]) -> Polynomial:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from portcheck.core.source import Span
-from portcheck.ir import AxisKind, Loop, Operator, Order, Store, WriteMode, operations, writes
-from portcheck.ir.algebra import ceiling_divide, minimum
+from portcheck.ir import AxisKind, Loop, Operator, Order, Store, WriteMode, number, operations, writes
+from portcheck.ir.algebra import ceiling_divide, minimum, replace_symbols
 from portcheck.ir.polynomial import symbol
 from portcheck.numerics import Stage
 from portcheck.values import lanes
@@ -82,7 +82,10 @@ class Iterations:
         return combined(operator, start, folded, ranges)
 
     def _stage(self, buffer: Buffer) -> Stage:
-        terms = ceiling_divide(self.bound.stop - self.bound.start, self.bound.step, self.state.ranges)
+        """The loop as a stage; where threads take different numbers of terms, those of the first, which has most."""
+        first = {bound.variable: number(0) for bound in self.state.threads.block}
+        count = ceiling_divide(self.bound.stop - self.bound.start, self.bound.step, self.state.ranges)
+        terms = replace_symbols(count, first, self.state.ranges)
         free = self.loop.kind is AxisKind.PARALLEL_ASSERTED
         return Stage(
             name=f"loop over {self.loop.variable}",
@@ -91,6 +94,7 @@ class Iterations:
             dtype=buffer.dtype,
             span=self._place(buffer.name),
             operations=frozenset({self.loop.id}),
+            buffer=buffer.name,
         )
 
     def _place(self, name: str) -> Span:

@@ -106,9 +106,7 @@ def _inferred_block(kernel: Kernel, stated: dict[str, Polynomial]) -> dict[str, 
                 size = polynomial_of(_unpadded(extent)).constant
                 if isinstance(index, Symbol) and index.name.startswith("threadIdx.") and size is not None:
                     found.setdefault(f"blockDim.{index.name[-1]}", set()).add(size)
-    return {
-        name: number(min(sizes)) for name, sizes in sorted(found.items()) if name not in stated and len(sizes) == 1
-    }
+    return {name: number(min(sizes)) for name, sizes in sorted(found.items()) if name not in stated and len(sizes) == 1}
 
 
 def _is_shared(op: Alloc) -> bool:

@@ -145,7 +145,7 @@ CURRENT_CASES = [
 @pytest.mark.parametrize(("body", "expected"), [case[1:] for case in CURRENT_CASES], ids=[c[0] for c in CURRENT_CASES])
 def test_current_construct_becomes(body: str, expected: str | None) -> None:
     made = kernel(CURRENT, TILES + body)
-    found = [name for name in kinds(made)][5:]
+    found = list(kinds(made))[5:]
     if expected is None:
         assert "Opaque" not in found
     else:
@@ -294,7 +294,10 @@ def test_assert_becomes_an_assumption_and_so_does_a_guard_that_raises() -> None:
 
 
 def test_helper_of_the_file_is_inlined_with_defaults_and_keywords() -> None:
-    helper = "def twice(t, factor=2.0, *, dst):\n    nisa.tensor_scalar(dst=dst, data=t, op0=nl.multiply, operand0=factor)\n\n"
+    helper = (
+        "def twice(t, factor=2.0, *, dst):\n"
+        "    nisa.tensor_scalar(dst=dst, data=t, op0=nl.multiply, operand0=factor)\n\n"
+    )
     body = "\n".join(f"    {line}" for line in (TILES.strip() + "\ntwice(a, dst=a)").splitlines())
     made = lowered(f"{CURRENT}{helper}@nki.jit\ndef k(x, y):\n{body}\n")
     assert kinds(made)[5:] == ["Load", "Compute", "Store"]
@@ -337,7 +340,10 @@ def test_legacy_result_dtype(expression: str, dtype: str) -> None:
 
 
 def test_results_are_the_buffers_handed_back() -> None:
-    body = "o = nl.ndarray((4, 4), dtype=x.dtype, buffer=nl.shared_hbm)\nr = nl.ndarray((4, 1), dtype=x.dtype, buffer=nl.shared_hbm)\nreturn o, r"
+    body = (
+        "o = nl.ndarray((4, 4), dtype=x.dtype, buffer=nl.shared_hbm)\n"
+        "r = nl.ndarray((4, 1), dtype=x.dtype, buffer=nl.shared_hbm)\nreturn o, r"
+    )
     assert kernel(CURRENT, body).results == ("o", "r")
 
 

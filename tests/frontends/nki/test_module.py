@@ -72,7 +72,10 @@ def test_program_launches_the_kernels_in_the_order_asked_for() -> None:
 
 
 def test_spans_count_lines_and_code_points_from_one() -> None:
-    text = "import nki\nimport nki.language as nl\n\n@nki.jit\ndef k(x):\n    '\u00e9\U0001f600'; a = nl.load(x[0:1, 0:1])\n"
+    text = (
+        "import nki\nimport nki.language as nl\n\n@nki.jit\ndef k(x):\n"
+        "    '\u00e9\U0001f600'; a = nl.load(x[0:1, 0:1])\n"
+    )
     program = read(text).lower(["k"])
     load = next(operations(program.kernels[0].body))
     assert (load.span.start, load.span.end) == (Position(6, 15), Position(6, 35))
@@ -87,7 +90,10 @@ def test_spans_survive_a_byte_order_mark_and_windows_lines() -> None:
 
 
 def test_helper_operations_stand_in_the_helper() -> None:
-    text = "import nki\nimport nki.language as nl\ndef h(x):\n    return nl.load(x[0:1, 0:1])\n@nki.jit\ndef k(x):\n    h(x)\n"
+    text = (
+        "import nki\nimport nki.language as nl\ndef h(x):\n    return nl.load(x[0:1, 0:1])\n@nki.jit\n"
+        "def k(x):\n    h(x)\n"
+    )
     program = read(text).lower(["k"])
     assert next(operations(program.kernels[0].body)).span.start.line == 4
 

@@ -75,7 +75,8 @@ NASTY = {
     "long_else_if": KERNEL
     + "    if x.shape[0] == 0:\n        pass\n"
     + "".join(f"    elif x.shape[0] == {i}:\n        pass\n" for i in range(1, 300)),
-    "deep_blocks": KERNEL + "".join("    " * (i + 1) + f"if x.shape[0] > {i}:\n" for i in range(60)) + "    " * 61 + "pass\n",
+    "deep_blocks": KERNEL + "".join("    " * (i + 1) + f"if x.shape[0] > {i}:\n"
+    "" for i in range(60)) + "    " * 61 + "pass\n",
     "unary_chain": KERNEL + "    a = " + "-" * 4000 + "1\n",
     "not_chain": KERNEL + "    a = " + "not " * 3000 + "x\n",
     "long_comparison": KERNEL + "    assert " + " < ".join(["x.shape[0]"] * 400) + "\n",
@@ -83,7 +84,8 @@ NASTY = {
     "doubling_list": KERNEL + "    a = [1]\n" + "    a = a + a\n" * 20 + "    return a\n",
     "doubling_tile": KERNEL + "    a = nl.load(x[0:8, 0:8])\n" + "    a = nl.add(a, a)\n" * 200 + "    return a\n",
     "power": KERNEL + "    a = 9 ** 9 ** 9 ** 9\n    b = 1 << 10 ** 9\n    c = [0] * 10 ** 9\n",
-    "division_by_zero": KERNEL + "    a = 1 // 0\n    b = 1 % 0\n    c = 1.0 / 0\n    for i in range(0, 9, 0):\n        pass\n",
+    "division_by_zero": KERNEL + "    a = 1 // 0\n    b = 1 % 0\n    c = 1.0 / 0\n"
+    "    for i in range(0, 9, 0):\n        pass\n",
     "huge_integer": KERNEL + "    a = " + "9" * 4000 + "\n",
     "huge_float": KERNEL + "    a = 1e999\n    nisa.memset(x, a)\n    b = int(1e999)\n    c = int(float('nan'))\n",
     "endless_loop": KERNEL + "    while True:\n        a = 1\n",
@@ -99,27 +101,36 @@ NASTY = {
     + "def f(a):\n    return g(a) + g(a)\ndef g(a):\n    return f(a) + f(a)\n@nki.jit\ndef k(x):\n    return f(x)\n",
     "recursive_constants": HEAD + "A = B\nB = A\n@nki.jit\ndef k(x):\n    return nl.ndarray((A, B))\n",
     "recursive_lambda": KERNEL + "    f = lambda a: f(a)\n    return f(x)\n",
-    "star_imports": "from nki import *\nfrom nki.language import *\nfrom nki.isa import *\n@jit\ndef k(x):\n    dma_copy(x, x)\n",
+    "star_imports": "from nki import *\nfrom nki.language import *\nfrom nki.isa import *\n@jit\ndef k(x):\n"
+    "    dma_copy(x, x)\n",
     "relative_imports": "from . import a\nfrom .. import *\nimport nki\n@nki.jit\ndef k(x):\n    a(x)\n",
     "unknown_decorators": "import nki\n@a.b(c)[d]\n@nki.jit\n@e\ndef k(x):\n    pass\n",
     "decorator_of_nothing": "import nki\n@nki.jit\nclass K:\n    pass\n",
-    "async_kernel": HEAD + "@nki.jit\nasync def k(x):\n    async for i in x:\n        await i\n    async with x as y:\n        pass\n",
+    "async_kernel": HEAD + "@nki.jit\nasync def k(x):\n    async for i in x:\n        await i\n"
+    "    async with x as y:\n        pass\n",
     "same_name_twice": KERNEL + "    return x\n@nki.jit\ndef k(z):\n    return z\n",
     "starred": HEAD + "@nki.jit\ndef k(*a, **b):\n    f(*a, **b)\n    nl.load(*a)\n    c, *d = a\n    return c\n",
     "no_parameters": HEAD + "@nki.jit\ndef k():\n    return nl.ndarray((1, 2), dtype=nl.float32)\n",
     "odd_statements": KERNEL
-    + "    global g\n    del x\n    try:\n        pass\n    except* ValueError:\n        pass\n    match y:\n        case 1:\n            pass\n"
+    + "    global g\n    del x\n    try:\n        pass\n    except* ValueError:\n        pass\n"
+    "    match y:\n        case 1:\n            pass\n"
     + "    with nl.no_reorder() as q:\n        pass\n    yield x\n",
     "walrus": KERNEL + "    if (n := x.shape[0]) > 3:\n        pass\n    return n\n",
     "odd_arguments": KERNEL
     + "    nisa.dma_copy()\n    nisa.dma_copy(1, 2, 3, 4, 5, 6, 7, 8, 9)\n    nisa.dma_copy(dst=None, src=None)\n"
-    + "    nisa.tensor_tensor(dst=x, data1=1, data2='a', op=nl)\n    nl.ndarray()\n    nl.ndarray('a', 'b', 'c')\n    nl.nonsense(x)\n"
-    + "    nisa.nc_matmul(x, x, x)\n    nisa.tensor_reduce(dst=x, op=nl.add, data=x, axis=9)\n    nl.ds()\n    nl.load(x)[0][0][0]\n"
-    + "    x[::0]\n    x[..., ...]\n    x[1, 2, 3, 4]\n    x.reshape()\n    x.reshape((0,))\n    x.ap(pattern=[[1]])\n    y['a'] = 1\n",
+    + "    nisa.tensor_tensor(dst=x, data1=1, data2='a', op=nl)\n    nl.ndarray()\n"
+    "    nl.ndarray('a', 'b', 'c')\n    nl.nonsense(x)\n"
+    + "    nisa.nc_matmul(x, x, x)\n    nisa.tensor_reduce(dst=x, op=nl.add, data=x, axis=9)\n    nl.ds()\n"
+    "    nl.load(x)[0][0][0]\n"
+    + "    x[::0]\n    x[..., ...]\n    x[1, 2, 3, 4]\n    x.reshape()\n    x.reshape((0,))\n"
+    "    x.ap(pattern=[[1]])\n    y['a'] = 1\n",
     "odd_indices": "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n@nki.jit\ndef k(x):\n"
-    "    i = nl.arange(0)[None]\n    j = nl.arange(4, 2)\n    a = nl.load(x[i, j], mask=i & j & x)\n    nl.mgrid[0]\n    nl.mgrid[0:3, :]\n"
-    "    x[a] = a\n    x[a, a] = x[a]\n    nl.mean(a, axis=[])\n    nl.arange(128)[:, None][:, None, 3]\n    a[i] += 1\n    a @ a\n    a ** 2\n    ~a\n    not a\n",
-    "non_ascii": HEAD + "# \u00e9\u4e2d\U0001f600\n@nki.jit\ndef k\u00e9(x, \u4e2d):\n    \u4e2d = nl.load(x[0:1, 0:1])\n    return \u4e2d\n",
+    "    i = nl.arange(0)[None]\n    j = nl.arange(4, 2)\n    a = nl.load(x[i, j], mask=i & j & x)\n"
+    "    nl.mgrid[0]\n    nl.mgrid[0:3, :]\n"
+    "    x[a] = a\n    x[a, a] = x[a]\n    nl.mean(a, axis=[])\n    nl.arange(128)[:, None][:, None, 3]\n"
+    "    a[i] += 1\n    a @ a\n    a ** 2\n    ~a\n    not a\n",
+    "non_ascii": HEAD + "# \u00e9\u4e2d\U0001f600\n@nki.jit\ndef k\u00e9(x, \u4e2d):\n"
+    "    \u4e2d = nl.load(x[0:1, 0:1])\n    return \u4e2d\n",
     "surrogate": "# \ud800\n" + KERNEL + "    return x\n",
     "escape_strings": KERNEL + "    a = '\\ud800'\n    b = b'\\xff'\n    c = f'{x!r:>{y}}'\n    d = 'a' 'b' f'{x}'\n",
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import FLOAT32, DType
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import convert, materialised
-from portcheck.frontends.cuda.places import pointer_of, scalar, target, unreadable
+from portcheck.frontends.cuda.places import pointer_of, scalar, target, unwritable
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Scalar, Value
@@ -36,9 +36,9 @@ def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
     if pointer is None:
         return state.opaque(call.node, f"{call.name} through an unknown pointer")
     place = target(pointer)
-    reason = unreadable(state, place)
+    reason = unwritable(state, place)
     if reason:
-        return state.opaque(call.node, reason.replace(" read as ", " updated as "), place.type.dtype or FLOAT32)
+        return state.opaque(call.node, reason, place.type.dtype or FLOAT32)
     dtype = place.type.dtype or state.buffers[place.buffer].dtype
     value = _operand(state, value_node, dtype)
     compare = _operand(state, compare_node, dtype) if compare_node is not None else None

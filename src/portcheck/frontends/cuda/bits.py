@@ -24,7 +24,8 @@ def copy_bits(state: State, target: Value, source: Value) -> Value | None:
         return None
     to, from_ = state.buffers[target.buffer], state.buffers[source.buffer]
     width, facts = width_of(state, source.type), state.knowledge.dtype(to.dtype.name)
-    if to.dtype != from_.dtype or facts is None or width != width_of(state, target.type) or width % facts.bits:
+    is_same_width = width == width_of(state, target.type)
+    if to.constant or to.dtype != from_.dtype or facts is None or not is_same_width or width % facts.bits:
         return None
     axis = Axis(state.unique("lane"), AxisKind.FREE, integer(width // facts.bits))
     accesses = [

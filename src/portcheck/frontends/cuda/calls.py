@@ -7,7 +7,7 @@ from portcheck.frontends.cuda.callsite import CallSite, qualified_name, read_cal
 from portcheck.frontends.cuda.casts import cast_to
 from portcheck.frontends.cuda.declarations import initial_value
 from portcheck.frontends.cuda.groups import method, operator_named, operator_object
-from portcheck.frontends.cuda.helpers import closure_call, helper_call
+from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
 from portcheck.frontends.cuda.macros import expand_call
 from portcheck.frontends.cuda.names import constant, identifier
@@ -65,7 +65,7 @@ def _named_call(state: State, call: CallSite) -> Value:
         return _macro_call(state, call)
     if macro is not None and bound is None:
         renamed = parse_expression(macro.body, call.node.span)
-        name = qualified_name(state, renamed)[0] if renamed is not None else ""
+        name = qualified_name(state, bare(renamed))[0] if renamed is not None else ""
         if name and name != call.name and state.macros.get(name) is not macro:
             call = CallSite(call.node, name, call.templates, call.arguments)
     short = call.name.rpartition("::")[2]

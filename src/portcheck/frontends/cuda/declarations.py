@@ -56,28 +56,29 @@ def declaration(state: State, node: Node, scope: Node | None) -> None:
 
 
 def _shared(state: State, node: Node, declared: Declared) -> None:
-    """A shared array or variable; its one allocation stands at the head of the kernel."""
+    """A shared array or variable; its one allocation stands at the head of the kernel.
+
+    An array of a helper is one array however often the helper is called, but one for each instance of a template.
+    """
     lanes = element_type(state, declared.type)
     if lanes is None:
         state.keep(node, f"shared memory of type {declared.type.name}")
         return
-    dtype, extra = lanes
     is_dynamic = node.has("extern") and declared.extents in ((None,), ())
-    key = (_SHARED, declared.name, node.key, tuple(state.instances)) if not is_dynamic else (_SHARED, declared.name)
-    if key not in state.shared_once:
-        name = state.unique(declared.name)
-        with state.builder.region() as hoisted:
-            given = [extent for extent in declared.extents if extent is not None]
-            extents = [scalar(state, state.evaluate(extent), extent).expr for extent in given]
+    with state.builder.region() as hoisted:
+        given = [extent for extent in declared.extents if extent is not None and not is_dynamic]
+        extents = [scalar(state, state.evaluate(extent), extent).expr for extent in given]
+        key = (_SHARED, declared.name) if is_dynamic else (_SHARED, declared.name, node.key, tuple(extents))
+        if key not in state.shared_once:
+            name = state.unique(declared.name)
             if is_dynamic:
                 extents = [Symbol(f"{name}.size", INT32)]
-            shape = tuple(extents) + tuple(integer(count) for count in extra)
+            shape = tuple(extents) + tuple(integer(count) for count in lanes[1])
             state.shared_once[key] = name
-            state.buffers[name] = Buffer(name, dtype, shape)
-            state.builder.emit(
-                Alloc, name=name, type=ValueType(dtype, shape, Space.SHARED), dynamic=is_dynamic, via=_SHARED
-            )
-        state.hoisted.extend(hoisted)
+            state.buffers[name] = Buffer(name, lanes[0], shape)
+            type_ = ValueType(lanes[0], shape, Space.SHARED)
+            state.builder.emit(Alloc, name=name, type=type_, dynamic=is_dynamic, via=_SHARED)
+            state.hoisted.extend(hoisted)
     name = state.shared_once[key]
     dimensions = 1 if is_dynamic else len(declared.extents)
     state.bind(declared.name, Place(name, (), declared.type, dimensions))

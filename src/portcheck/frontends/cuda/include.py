@@ -47,10 +47,12 @@ class Includes:
             return
         source = SourceFile(str(found), text)
         self._folders.append(found.parent)
+        undefined, preprocessor.undefined = preprocessor.undefined, set()
         try:
             prepared = preprocessor.process(text, self.read)
         finally:
             self._folders.pop()
+            preprocessor.undefined = undefined
         self.definitions.collect(parse(source, prepared), own=False)
 
     def _find(self, name: str, is_quoted: bool) -> Path | None:

@@ -13,7 +13,7 @@ from portcheck.frontends.cuda.calls import resolve_call
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.definitions import Definitions, Function
 from portcheck.frontends.cuda.expressions import evaluate
-from portcheck.frontends.cuda.helpers import mutations_of
+from portcheck.frontends.cuda.inlining import mutations_of
 from portcheck.frontends.cuda.launch import LaunchSite, launch_sites, read_launch
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.parse import parse_expression
@@ -89,7 +89,7 @@ def _fresh_state(text: Text, options: CudaOptions) -> State:
 def _kernel(state: State, text: Text, function: Function) -> tuple[Kernel, Launch]:
     _reset(state)
     body = function.body
-    sites = [site for site in launch_sites(state, text.unit) if site.name == function.name]
+    sites = _sites(state, text, function)
     _bind_templates(state, function, sites)
     parameters = _parameters(state, function)
     members: list[tuple[Parameter, ...]] = [(parameter,) for parameter, _ in parameters]
@@ -108,6 +108,13 @@ def _kernel(state: State, text: Text, function: Function) -> tuple[Kernel, Launc
     )  # fmt: skip
     launch = _launch(state, function, [declared.name for _, declared in parameters], sites)
     return kernel, launch
+
+
+def _sites(state: State, text: Text, function: Function) -> list[LaunchSite]:
+    try:
+        return [site for site in launch_sites(state, text.unit) if site.name == function.name]
+    except RecursionError:
+        return []
 
 
 def _run(state: State, body: Node) -> None:
@@ -315,7 +322,10 @@ def _launch(state: State, function: Function, parameters: list[str], sites: list
     """The launch the file's launches agree on; where they differ, nothing is chosen."""
     if not sites:
         return Launch(kernel=function.name)
-    launches = [read_launch(state, function, parameters, site) for site in sites]
+    try:
+        launches = [read_launch(state, function, parameters, site) for site in sites]
+    except RecursionError:
+        return Launch(kernel=function.name)
     first = launches[0]
     differing = [
         field

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from portcheck.frontends.cuda.lexer import Token, TokenKind, significant, tokens_of
 
 _LARGEST_EXPANSION = 20_000
+_ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,22 @@ def expand_objects(text: str, macros: Mapping[str, Macro], depth: int = 16) -> l
         else:
             found.extend(expand_objects(macro.body, macros, depth - 1))
     return found
+
+
+def assigns(macro: Macro, position: int) -> bool:
+    """Whether a use of `macro` changes the variable given as its argument number `position`."""
+    parameters = macro.parameters or ()
+    if position >= len(parameters):
+        return bool(parameters) and parameters[-1] == "__VA_ARGS__"
+    tokens = [token.text for token in significant(macro.body)]
+    for index, text in enumerate(tokens):
+        if text != parameters[position]:
+            continue
+        after = next((found for found in tokens[index + 1 :] if found != ")"), "")
+        before = next((found for found in reversed(tokens[:index]) if found != "("), "")
+        if after in _ASSIGNMENTS or before in ("++", "--"):
+            return True
+    return False
 
 
 def _joined(tokens: Sequence[Token]) -> str:

@@ -58,6 +58,10 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
     unit = parse(source, preprocessor.process(source.text, includes.read))
     definitions.collect(unit, own=True)
     notes = [f"header {name} was not found" for name in includes.missing]
+    if preprocessor.undefined - {""}:
+        notes.append(f"taken as not defined in #if: {', '.join(sorted(preprocessor.undefined - {''}))}")
+    if _ARCHITECTURE in source.text and _ARCHITECTURE not in dict(options.defines):
+        notes.append(f"{_ARCHITECTURE} is taken to be {_ASSUMED_ARCHITECTURE}")
     return CudaModule(Text(source.path, unit, definitions, preprocessor.macros, tuple(notes)), options)
 
 

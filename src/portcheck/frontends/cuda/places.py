@@ -161,6 +161,14 @@ def unreadable(state: State, place: Place) -> str:
     return ""
 
 
+def unwritable(state: State, place: Place) -> str:
+    """Why an element cannot be written as it stands; "" where it can."""
+    buffer = state.buffers.get(place.buffer)
+    if buffer is not None and buffer.constant:
+        return f"write to constant {place.buffer}"
+    return unreadable(state, place).replace(" read as ", " written as ")
+
+
 def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -> Scalar:
     """The number an expression is; a pointer counts by its address, anything else is opaque."""
     value = read(state, value, node)
@@ -194,15 +202,15 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
     if isinstance(value, Aggregate) and target_.type.kind is TypeKind.VECTOR:
         parts = [(member_place(target_, name), member) for name, member in value.members]
         first = parts[0][0] if parts else None
-        if first is not None and not unreadable(state, first) and len(parts) == len(target_.type.fields):
+        if first is not None and not unwritable(state, first) and len(parts) == len(target_.type.fields):
             for part, member in parts:
                 if part is not None:
                     write(state, part, read(state, member, node), node, via)
             return value
-    reason = unreadable(state, target_)
+    reason = unwritable(state, target_)
     if reason:
         operands = (value.expr,) if isinstance(value, Scalar) else ()
-        return state.keep(node, reason.replace(" read as ", " written as "), operands)
+        return state.keep(node, reason, operands)
     dtype = target_.type.dtype or state.buffers[target_.buffer].dtype
     converted = convert(state, scalar(state, value, node), dtype)
     state.store(target_, materialised(state, converted), via)

@@ -49,7 +49,7 @@ _DEEPEST = 120
 """Levels of syntax: each takes a few frames of Python's stack."""
 _MOST_REGIONS = 56
 """Nested bodies: the text form of the IR takes a few more."""
-_MOST_STEPS = 200_000
+_MOST_STEPS = 60_000
 """Expressions and statements of one kernel, helpers and macros put in."""
 
 

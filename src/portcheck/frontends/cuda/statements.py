@@ -52,6 +52,8 @@ def _statement(state: State, node: Node) -> None:
     try:
         with state.builder.at(node.span):
             _dispatch(state, node)
+    except RecursionError:
+        state.keep(node, "text nested too deeply")
     finally:
         state.depth -= 1
 

@@ -81,12 +81,12 @@ def call_value(
 def _external(
     context: Context, name: str, via: str, hint: str, positional: Sequence[Value], keywords: dict[str, Value]
 ) -> Value:
+    if context.knowledge.space(name) is not None:
+        return External(name)
     entry = context.knowledge.api_in_any_version(name)
     if entry is not None:
         api = entry.at(context.version) or entry.latest
         return lower_call(bind(context, api, via, hint, positional, keywords))
-    if context.knowledge.space(name) is not None:
-        return External(name)
     if not is_nki(name):
         dtype = as_dtype(context, External(name))
         if dtype is not None and len(positional) == 1:

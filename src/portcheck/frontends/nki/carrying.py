@@ -110,18 +110,37 @@ def escaping(
 
 def _read_before_bound(block: cst.BaseSuite) -> frozenset[str]:
     """The names whose first appearance in `block`, in order, may be a read."""
-    bound: set[str] = set()
     found: set[str] = set()
+    _scan(block, set(), found)
+    return frozenset(found)
+
+
+def _scan(block: cst.BaseSuite, bound: set[str], found: set[str]) -> None:
+    """Adds to `found` what `block` reads before it binds it; what it certainly binds is added to `bound`."""
     for statement in block.body:
-        reads = read_names(statement)
-        found |= reads - bound
-        if isinstance(statement, cst.SimpleStatementLine):
+        inner = [child for child in children(statement) if isinstance(child, cst.BaseSuite | cst.Else | cst.If)]
+        if not isinstance(statement, cst.SimpleStatementLine):
+            for child in children(statement):
+                if child not in inner:
+                    found |= read_names(child) - bound - _loop_names(statement)
+        else:
             for part in statement.body:
+                found |= read_names(part) - bound
                 if isinstance(part, cst.Assign | cst.AnnAssign):
                     bound.update(assigned_names(part))
-        elif isinstance(statement, cst.With):
-            bound.update(assigned_names(statement))
-    return frozenset(found)
+        for child in inner:
+            below = bound | _loop_names(statement)
+            if isinstance(child, cst.BaseSuite):
+                _scan(child, bound if isinstance(statement, cst.With) else below, found)
+            else:
+                found |= read_names(child) - below
+
+
+def _loop_names(statement: cst.CSTNode) -> set[str]:
+    """The variables of a `for`."""
+    return (
+        {statement.target.value} if isinstance(statement, cst.For) and isinstance(statement.target, cst.Name) else set()
+    )
 
 
 def _is_rebound(block: cst.BaseSuite, name: str) -> bool:

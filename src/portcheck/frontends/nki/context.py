@@ -17,6 +17,8 @@ from portcheck.knowledge import Knowledge, NkiVersion
 if TYPE_CHECKING:
     import libcst as cst
 
+    from portcheck.frontends.nki.flow import Flow
+
 FUEL = 60_000
 """Syntax nodes evaluated for one kernel; what is left after that is opaque."""
 
@@ -48,7 +50,7 @@ class Facts:
 
 @dataclass(slots=True, eq=False)
 class Context:
-    """The state of one lowering; `evaluate` and `call` lead back into the interpreter."""
+    """The state of one lowering; `evaluate`, `call` and `run` lead back into the interpreter."""
 
     builder: Recorder
     knowledge: Knowledge
@@ -61,6 +63,7 @@ class Context:
     dtypes: dict[str, str]
     evaluate: Callable[[Context, Frame, cst.CSTNode, str], Value]
     call: Callable[[Context, Function, Sequence[Value], dict[str, Value]], Value]
+    run: Callable[[Context, Frame, Sequence[cst.CSTNode]], Flow]
     function: Callable[[str], Function | None]
     constant: Callable[[Context, str], Value | None]
     buffers: set[str] = field(default_factory=set)

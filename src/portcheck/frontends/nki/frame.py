@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -43,8 +43,8 @@ _TRIVIA = ("whitespace", "lpar", "rpar", "comma", "leading_lines", "footer", "he
 
 
 @cache
-def _fields(kind: type) -> tuple[str, ...]:
-    return tuple(name for name in kind.__dataclass_fields__ if not name.startswith(_TRIVIA))
+def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind) if not item.name.startswith(_TRIVIA))
 
 
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:

@@ -80,7 +80,8 @@ def _lower(
     context = Context(
         builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
         path=environment.path, facts=facts, scalars=_scalars(function.node), shapes=environment.shapes,
-        dtypes=environment.dtypes, evaluate=evaluate, call=call_function, function=environment.function,
+        dtypes=environment.dtypes, evaluate=evaluate, call=call_function,
+        run=run_block, function=environment.function,
         constant=environment.constant,
     )  # fmt: skip
     context.buffers.update(facts)

@@ -12,6 +12,7 @@ from portcheck.frontends.nki.attributes import bind_target, items_of
 from portcheck.frontends.nki.carrying import after_loop, before_body, carried_names, end_of_body, escaping
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
 from portcheck.frontends.nki.data import as_number, buffers_of, condition_of
+from portcheck.frontends.nki.evaluate import truth
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame, read_names
 from portcheck.frontends.nki.values import Counter, Items, Unknown, Value
@@ -71,15 +72,13 @@ def _body_once(
     emit: Callable[[tuple[Op, ...]], object],
 ) -> Flow:  # fmt: skip
     """Evaluates a loop body once, with what one iteration hands to the next going through memory."""
-    from portcheck.frontends.nki.statements import run_block
-
     carried = carried_names(context, frame, block)
     context.loop_depth += 1
     try:
         with context.builder.region() as body:
             bind()
             before_body(context, frame, carried)
-            flow = run_block(context, frame, block.body)
+            flow = context.run(context, frame, block.body)
             end_of_body(context, frame, carried)
             if flow.kind is FlowKind.BREAK:
                 context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)
@@ -92,17 +91,15 @@ def _body_once(
 
 
 def _unrolled(context: Context, frame: Frame, statement: cst.For, values: Sequence[Value]) -> Flow:
-    from portcheck.frontends.nki.statements import run_block
-
     for value in values:
         bind_target(frame, statement.target, value, context)
-        flow = run_block(context, frame, statement.body.body)
+        flow = context.run(context, frame, statement.body.body)
         if flow.kind is FlowKind.BREAK:
             return Flow()
         if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
             return flow
     if statement.orelse is not None:
-        return run_block(context, frame, statement.orelse.body.body)
+        return context.run(context, frame, statement.orelse.body.body)
     return Flow()
 
 
@@ -128,16 +125,13 @@ def _names_written(context: Context, frame: Frame, block: cst.CSTNode) -> tuple[
 
 def run_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
     """A `while` loop: evaluated round by round as long as its condition is known."""
-    from portcheck.frontends.nki.evaluate import truth
-    from portcheck.frontends.nki.statements import run_block
-
     for _ in range(WHILE_LIMIT):
         decided = truth(context, context.evaluate(context, frame, statement.test, ""))
         if decided is None:
             return _kept_while(context, frame, statement)
         if not decided:
             return Flow()
-        flow = run_block(context, frame, statement.body.body)
+        flow = context.run(context, frame, statement.body.body)
         if flow.kind is FlowKind.BREAK:
             return Flow()
         if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):

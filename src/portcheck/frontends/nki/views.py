@@ -90,6 +90,8 @@ def _stretched(context: Context, dimension: Dimension, stretch: Stretch) -> tupl
     step = stretch.step if stretch.step is not None else integer(1)
     if not is_one(step):
         extent = apply(Operator.CEILING_DIVIDE, extent, step, dtype=INT64)
+        count = known_int(extent)
+        extent = extent if count is None else integer(count)
     taken = context.placeholder(extent, dimension.label, spread=dimension.spread)
     return taken, plus(start, times(symbol_of(taken), step))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from portcheck.align import OutputMatch
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
-from portcheck.ir import Branch, Call, Kernel, Opaque, Parameter, operations, regions, symbols_in, writes
+from portcheck.ir import Branch, Call, Kernel, Opaque, Parameter, Return, operations, regions, symbols_in, writes
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.values import Element, Scalar, Term, subterms
 
@@ -157,10 +157,20 @@ def output_not_produced(pair: Pair) -> Iterator[Draft]:
             "place.",
             remedy=f"Store and return the counterpart of `{output.cuda}`, or state that no caller needs it.",
             cuda=span,
+            nki=_return_span(pair),
             outputs=(output.cuda,),
             subject=frozenset(piece.operation for piece in output.cuda_contract.pieces),
             certainty=Certainty.LIKELY if is_optional else None,
         )
+
+
+def _return_span(pair: Pair) -> Span | None:
+    """Where the port hands its outputs back."""
+    for kernel in pair.nki.program.kernels:
+        for op in operations(kernel.body):
+            if isinstance(op, Return):
+                return op.span
+    return None
 
 
 def _store_of(pair: Pair, output: OutputMatch) -> tuple[Span | None, bool]:

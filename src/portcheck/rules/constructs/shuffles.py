@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from portcheck.align import operations_of
+from portcheck.align import ReductionMatch, operations_of, place_of
 from portcheck.core.finding import Certainty, Severity
+from portcheck.core.source import Span
 from portcheck.ir import Exchange, Scan, Transpose, kernel_operations
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, CUDA_SHUFFLE, NKI_FIRST, NKI_SUM
+from portcheck.rules.reductions.lanes import lanes_are_missing
 from portcheck.rules.reductions.text import name_of
 
 _MOVERS = (Exchange, Scan, Transpose)
@@ -45,7 +47,7 @@ def warp_shuffle_unmapped(pair: Pair) -> Iterator[Draft]:
             continue
         own = operations_of(match.cuda) & exchanges.keys()
         accounted |= own
-        if own and match.nki is None:
+        if own and (match.nki is None or lanes_are_missing(match)):
             first = exchanges[min(own)]
             yield Draft(
                 message=f"`{first.via}` combines the lanes of a warp into a {name_of(match.cuda.operator)}; "
@@ -53,10 +55,19 @@ def warp_shuffle_unmapped(pair: Pair) -> Iterator[Draft]:
                 remedy="Reduce along the free axis with tensor_reduce, or across partitions where the lanes became "
                 "partitions.",
                 cuda=first.span,
+                nki=_incomplete(pair, match),
                 because=(match.evidence,),
                 subject=own | operations_of(match.cuda),
             )
     yield from _unanswered_movements(pair, [op for id, op in exchanges.items() if id not in accounted])
+
+
+def _incomplete(pair: Pair, match: ReductionMatch) -> Span | None:
+    """The store of the port that hands out what one lane holds."""
+    if match.nki is None:
+        return None
+    outputs = [output.nki_contract for output in pair.alignment.outputs if output.nki_contract]
+    return next((contract.pieces[0].span for contract in outputs if contract.pieces), place_of(match.nki))
 
 
 def _unanswered_movements(pair: Pair, exchanges: list[Exchange]) -> Iterator[Draft]:

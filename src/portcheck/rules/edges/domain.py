@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from portcheck.align.sizes import covered
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
 from portcheck.ir import Polynomial, symbols_in
@@ -60,16 +61,24 @@ def _text(assertion: Assertion, size: Polynomial) -> str:
 
 def _accepts_all(pair: Pair, size: Polynomial) -> bool:
     """Whether an output or reduction of the original runs over all of `size`, not only over whole tiles."""
-    return any(extent == size for extent in _extents(pair))
+    for extent in _extents(pair):
+        if extent == size:
+            return True
+        is_product = len(extent.terms) == 1 and size.symbols < extent.symbols
+        if is_product and all(atom.operator is None for atom in extent.atoms):
+            return True
+    return False
 
 
 def _extents(pair: Pair) -> Iterator[Polynomial]:
-    for output in pair.alignment.outputs:
-        for piece in output.cuda_contract.pieces:
-            yield from (bound.stop for bound in piece.bounds)
+    """How far outputs and reductions of the original run, before anything the port asserts is used."""
+    sizes = dict(pair.alignment.original_sizes)
+    for contract in pair.original.contracts:
+        for piece in contract.pieces:
+            yield from (replace_symbols(covered(bound.stop)[0], sizes) for bound in piece.bounds)
             for node in subterms(piece.value):
                 if isinstance(node, Fold):
-                    yield from (bound.stop for bound in node.bounds)
+                    yield from (replace_symbols(bound.stop, sizes) for bound in node.bounds)
 
 
 def _place(pair: Pair, size: Polynomial) -> Span | None:

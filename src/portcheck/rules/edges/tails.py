@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from portcheck.core.finding import Certainty, Severity
-from portcheck.ir import Operator, Polynomial
+from portcheck.core.source import Span
+from portcheck.ir import Branch, Loop, Operator, Polynomial, Range, kernel_operations, symbols_in
+from portcheck.ir.algebra import polynomial_of
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.edges.coverage import Reach, reaches
 from portcheck.rules.edges.examples import CUDA, NKI_ASSERTED, NKI_CLIPPED, NKI_FLOOR, NKI_UNGUARDED
@@ -44,11 +46,38 @@ def tail_tile_dropped(pair: Pair) -> Iterator[Draft]:
             f"original computes all {size}.{_instance(size, width)}",
             remedy=f"Iterate ceil({size}/{width}) times and clip the last tile with min, or assert that {width} "
             f"divides {size}.",
-            cuda=reach.cuda_piece.span,
-            nki=reach.nki_piece.span,
+            cuda=_launch(pair, size) or reach.cuda_piece.span,
+            nki=_loop(pair, width) or reach.nki_piece.span,
             because=(f"stores of the port reach {reach.nki}, those of the original {reach.cuda}",),
             outputs=(reach.output.cuda,),
         )
+
+
+def _launch(pair: Pair, size: Polynomial) -> Span | None:
+    """The launch that asks for all of `size`."""
+    for launch in pair.cuda.program.launches:
+        if launch.span is not None and any(size.symbols & symbols_in(extent) for extent in launch.grid):
+            return launch.span
+    return None
+
+
+def _loop(pair: Pair, width: Polynomial) -> Span | None:
+    """The loop of the port whose number of trips is rounded down."""
+    for op in kernel_operations(pair.nki.program):
+        if isinstance(op, Loop) and isinstance(op.values, Range):
+            stop = polynomial_of(op.values.stop)
+            atoms = [atom for atom in stop.atoms if atom.operator is Operator.FLOOR_DIVIDE]
+            if any(atom.arguments[1] == width for atom in atoms):
+                return op.span
+    return None
+
+
+def _guard(pair: Pair, reach: Reach) -> Span | None:
+    """The guard of the original that stops at the size."""
+    for op in kernel_operations(pair.cuda.program):
+        if isinstance(op, Branch) and reach.cuda.symbols & symbols_in(op.condition):
+            return op.span
+    return None
 
 
 def _instance(size: Polynomial, width: Polynomial) -> str:
@@ -86,16 +115,16 @@ def bounds_guard_lost(pair: Pair) -> Iterator[Draft]:
         tile = reach.tile
         if tile is None or tile[0] is not Operator.CEILING_DIVIDE or tile[1] != reach.cuda:
             continue
-        yield _lost(reach, tile[1], tile[2])
+        yield _lost(pair, reach, tile[1], tile[2])
 
 
-def _lost(reach: Reach, size: Polynomial, width: Polynomial) -> Draft:
+def _lost(pair: Pair, reach: Reach, size: Polynomial, width: Polynomial) -> Draft:
     return Draft(
         message=f"`{reach.output.cuda}` is stored at {reach.nki} positions along one axis; the original stops at "
         f"{size}. Unless {width} divides {size}, the last tile reaches past the end.",
         remedy=f"Clip the last tile with min({width}, rest) in the loads and the store, mask them, or assert that "
         f"{width} divides {size}.",
-        cuda=reach.cuda_piece.span,
+        cuda=_guard(pair, reach) or reach.cuda_piece.span,
         nki=reach.nki_piece.span,
         because=(f"stores of the port reach {reach.nki}, those of the original {reach.cuda}",),
         outputs=(reach.output.cuda,),

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from portcheck.align import ReductionMatch, operations_of, place_of
 from portcheck.core.dtype import FLOAT64, DType
 from portcheck.core.finding import Certainty, Severity
-from portcheck.ir import ROUNDING_FREE
+from portcheck.core.source import Span
+from portcheck.ir import ROUNDING_FREE, Alloc, kernel_operations
 from portcheck.knowledge import Knowledge
 from portcheck.numerics import Stage
+from portcheck.passes import Facts
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, NKI_PARTIAL_ACCUMULATOR, NKI_SUM
 from portcheck.rules.reductions.text import name_of
@@ -39,6 +41,14 @@ def _narrowest(fold: Fold, knowledge: Knowledge) -> tuple[int, Stage] | None:
 def _bits(dtype: DType, knowledge: Knowledge) -> int | None:
     facts = knowledge.dtype(dtype.name)
     return facts.significand_bits if facts is not None and dtype.is_float else None
+
+
+def _holder(facts: Facts, stage: Stage) -> Span:
+    """Where the buffer that a stage accumulates in is made; the stage itself where it has none."""
+    for op in kernel_operations(facts.program):
+        if isinstance(op, Alloc) and op.name == stage.buffer:
+            return op.span
+    return stage.span
 
 
 def _compared(pair: Pair) -> Iterator[tuple[ReductionMatch, tuple[int, Stage], tuple[int, Stage]]]:
@@ -89,8 +99,8 @@ def accumulator_narrowed(pair: Pair) -> Iterator[Draft]:
             message=f"The {name_of(match.cuda.operator)} accumulates in {original.dtype} ({wide} significand bits) in "
             f"the original and in {port.dtype} ({narrow} bits) in the port, in {port.name}.",
             remedy=f"Keep the accumulator in {original.dtype} and cast once at the end.",
-            cuda=place_of(match.cuda),
-            nki=port.span,
+            cuda=_holder(pair.cuda, original),
+            nki=_holder(pair.nki, port),
             because=("mappings/dtypes: significand bits",),
             subject=operations_of(match.cuda),
         )

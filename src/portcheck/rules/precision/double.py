@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from portcheck.align import place_of
+from portcheck.core.dtype import FLOAT64
 from portcheck.core.finding import Certainty, Severity
-from portcheck.ir import Alloc, Op
+from portcheck.core.source import Span
+from portcheck.ir import Alloc, Op, Space
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, NKI_SUM
 
@@ -41,7 +44,7 @@ def double_lost(pair: Pair) -> Iterator[Draft]:
     ops = pair.cuda.precision.double
     if not ops:
         return
-    held = [op for op in ops if isinstance(op, Alloc)]
+    held = sorted((op for op in ops if isinstance(op, Alloc)), key=lambda op: op.type.space is not Space.REGISTER)
     first: Op = held[0] if held else ops[0]
     what = f"`{held[0].name}` is held in double precision" if held else "an operation is computed in double precision"
     more = len(ops) - 1
@@ -50,6 +53,14 @@ def double_lost(pair: Pair) -> Iterator[Draft]:
         message=f"In the original {what}{also}; NKI has no 64-bit format and the port computes in float32 or narrower.",
         remedy="Decide whether float32 suffices here, or sum in pairs of float32.",
         cuda=first.span,
-        nki=pair.nki.program.kernels[0].span,
+        nki=_counterpart(pair),
         because=("nki.language has no float64 (mappings/dtypes)",),
     )
+
+
+def _counterpart(pair: Pair) -> Span:
+    """The reduction of the port that answers one in double; else the kernel."""
+    for match in pair.alignment.reductions:
+        if match.cuda and match.nki and any(stage.dtype == FLOAT64 for stage in match.cuda.stages):
+            return place_of(match.nki)
+    return pair.nki.program.kernels[0].span

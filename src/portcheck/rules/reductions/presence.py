@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from portcheck.align import OutputMatch, operations_of, place_of
+from portcheck.align.sharing import skipped
 from portcheck.core.finding import Certainty, Severity
+from portcheck.core.source import Span
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, CUDA_SHUFFLE, NKI_FIRST, NKI_MAX, NKI_SUM
+from portcheck.rules.reductions.lanes import lanes_are_missing
 from portcheck.rules.reductions.text import name_of
 from portcheck.values import Bound, Contract, Fold, subterms
 
@@ -84,8 +87,32 @@ def reduction_missing(pair: Pair) -> Iterator[Draft]:
             subject=operations_of(match.cuda),
             certainty=None if is_readable else Certainty.LIKELY,
         )
+    for match in pair.alignment.reductions:
+        if match.cuda and match.nki and not lanes_are_missing(match) and skipped(match.nki) > skipped(match.cuda):
+            yield _part_only(pair, match.cuda, match.nki)
     for output in pair.alignment.outputs:
         yield from _partial(pair, output)
+
+
+def _part_only(pair: Pair, cuda: Fold, nki: Fold) -> Draft:
+    share = skipped(nki) // skipped(cuda)
+    return Draft(
+        message=f"The port's {name_of(nki.operator)} takes one part in {share} of the terms; the stage that brings the "
+        f"other parts in is missing.",
+        remedy="Combine the parts, for example by a matmul with ones or a transpose and a free-axis reduction.",
+        cuda=place_of(cuda),
+        nki=_store_of(pair, cuda) or place_of(nki),
+        outputs=_outputs_with(pair, cuda),
+        subject=operations_of(cuda),
+    )
+
+
+def _store_of(pair: Pair, fold: Fold) -> Span | None:
+    """The store of the port whose output holds the incomplete result."""
+    for output in pair.alignment.outputs:
+        if output.cuda in _outputs_with(pair, fold) and output.nki_contract and output.nki_contract.pieces:
+            return output.nki_contract.pieces[0].span
+    return None
 
 
 def _terms(fold: Fold) -> str:

@@ -1,4 +1,4 @@
-"""The two calls that compute means and variances in parts: (count, mean, variance * count) triples, and their merging."""
+"""Means and variances in parts: (count, mean, variance * count) triples, and how they are merged."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.declarations import bound_value
 from portcheck.frontends.cuda.definitions import Function, declared_name
-from portcheck.frontends.cuda.lexer import significant
+from portcheck.frontends.cuda.macros import assigns
 from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.returns import returns_early, returns_inside_loop
@@ -215,7 +215,7 @@ def mutations_of(state: State, body: Node) -> Mutations:
             if position < len(parameters) and _is_reference(parameters[position]):
                 return True
         macro = state.macros.get(name)
-        return macro is not None and macro.parameters is not None and _assigns(macro.body)
+        return macro is not None and assigns(macro, position)
 
     return Mutations(body, takes_reference)
 
@@ -224,10 +224,3 @@ def _is_reference(parameter: Node) -> bool:
     declarator = parameter.field("declarator")
     is_reference = declarator is not None and declarator.type == "reference_declarator"
     return is_reference and not parameter.has("const")
-
-
-def _assigns(body: str) -> bool:
-    """Whether a macro's text may change its arguments."""
-    texts = {token.text for token in significant(body)}
-    return bool(texts & {"=", "+=", "-=", "*=", "/=", "++", "--", "<<=", ">>=", "|=", "&=", "^=", "%="})
-

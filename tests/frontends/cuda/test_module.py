@@ -1,0 +1,251 @@
+"""Files: kernels found, templates instantiated, launches read, headers included, nothing raised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.frontends.cuda.reading import not_understood, program
+
+from portcheck.core.dtype import FLOAT16, FLOAT32, INT32
+from portcheck.core.errors import InputError
+from portcheck.core.source import Position, SourceFile
+from portcheck.frontends.cuda import CudaOptions, read_cuda
+from portcheck.ir import Alloc, Launch, Operator, operations
+from portcheck.ir.expr import Apply, Const, Expr, Symbol
+
+SCALE = "__global__ void scale(float* x, const float* w, int n, float a) {{ int i = threadIdx.x; {} }}"
+ROW_SUM = """
+template <int BLOCK>
+__global__ void row_sum(const half* x, float* y, int cols) {
+  __shared__ float partial[BLOCK / 32];
+  float total = 0.f;
+  for (int c = threadIdx.x; c < cols; c += BLOCK) total += __half2float(x[blockIdx.x * cols + c]);
+  for (int o = 16; o > 0; o >>= 1) total += __shfl_xor_sync(0xffffffff, total, o);
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = total;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 1; i < BLOCK / 32; ++i) total += partial[i];
+    y[blockIdx.x] = total;
+  }
+}
+void run(const half* x, float* y, int rows, int cols) { row_sum<128><<<rows, 128>>>(x, y, cols); }
+"""
+
+
+def test_kernels_come_in_the_order_of_the_file() -> None:
+    text = 'extern "C" __global__ void b(int n) {}\nnamespace s { template <class T> __global__ void a(T* p, T q) {} }'
+    found = read_cuda(SourceFile("k.cu", text), CudaOptions()).kernels
+    assert [(kernel.name, kernel.parameters) for kernel in found] == [("b", ("n",)), ("a", ("p", "q"))]
+    assert found[0].span.start == Position(1, 12)
+
+
+def test_row_sum_is_understood_completely() -> None:
+    lowered = program(ROW_SUM)
+    assert not_understood(list(operations(lowered.kernels[0].body))) == []
+    assert lowered.notes == ("row_sum: template parameter BLOCK = 128",)
+    assert [parameter.type.dtype for parameter in lowered.kernels[0].parameters] == [FLOAT16, FLOAT32, INT32]
+    assert [parameter.constant for parameter in lowered.kernels[0].parameters] == [True, False, False]
+
+
+def test_unknown_kernel_name_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="no kernel row_sun"):
+        read_cuda(SourceFile("k.cu", ROW_SUM), CudaOptions()).lower(["row_sun"])
+
+
+TEMPLATES = {
+    "launched": ("template <int B> ", "void f(float* x) { k<64><<<1, 1>>>(x); }", (), "64"),
+    "default": ("template <int B = 8> ", "", (), "8"),
+    "stated": ("template <int B = 8> ", "void f(float* x) { k<64><<<1, 1>>>(x); }", (("B", "16"),), "16"),
+    "unknown": ("template <int B> ", "", (), "B"),
+    "launches differ": ("template <int B> ", "void f(float* x) { k<1><<<1, 1>>>(x); k<2><<<1, 1>>>(x); }", (), "B"),
+}
+
+
+@pytest.mark.parametrize(("template", "host", "defines", "expected"), TEMPLATES.values(), ids=TEMPLATES)
+def test_value_parameter_of_a_template(
+    template: str, host: str, defines: tuple[tuple[str, str], ...], expected: str
+) -> None:
+    text = template + "__global__ void k(float* x) { __shared__ float s[B]; s[0] = x[0]; }\n" + host
+    lowered = program(text, options=CudaOptions(defines=defines))
+    allocation = lowered.kernels[0].body[0]
+    assert isinstance(allocation, Alloc)
+    assert shown(allocation.type.shape[0]) == expected
+
+
+TYPES = {
+    "nobody says": ("", (), FLOAT32),
+    "launched": ("void f(half* x) { k<half><<<1, 1>>>(x); }", (), FLOAT16),
+    "stated": ("", (("T", "half"),), FLOAT16),
+}
+
+
+@pytest.mark.parametrize(("host", "defines", "expected"), TYPES.values(), ids=TYPES)
+def test_type_parameter_of_a_template(host: str, defines: tuple[tuple[str, str], ...], expected: object) -> None:
+    text = "template <typename T> __global__ void k(T* x) { x[0] = x[1]; }\n" + host
+    lowered = program(text, options=CudaOptions(defines=defines))
+    assert lowered.kernels[0].parameters[0].type.dtype == expected
+    assert lowered.notes
+
+
+LAUNCHES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], str]] = {
+    "numbers": ("scale<<<4, 256>>>(x, w, n, 1.f);", ("4",), ("256",), ""),
+    "renamed": ("int m = 7; scale<<<m, 256>>>(x, w, m, 1.f);", ("n",), ("256",), ""),
+    "dim3": ("dim3 g(n, 2); dim3 b(32, 8); scale<<<g, b>>>(x, w, n, 1.f);", ("n", "2"), ("32", "8"), ""),
+    "dim3 in place": ("scale<<<dim3(1, 2, 3), dim3(4)>>>(x, w, n, 1.f);", ("1", "2", "3"), ("4",), ""),
+    "rounded up": ("const int t = 64; scale<<<(n + t - 1) / t, t>>>(x, w, n, 1.f);",
+                   ("truncated_divide(subtract(add(n,64),1),64)",), ("64",), ""),
+    "helper": ("scale<<<cdiv(n, 64), 64>>>(x, w, n, 1.f);",
+               ("truncated_divide(subtract(add(n,64),1),64)",), ("64",), ""),
+    "shared": ("scale<<<1, 64, 64 * sizeof(float)>>>(x, w, n, 1.f);", ("1",), ("64",), "multiply(64,4)"),
+    "unknown host value": ("int t = pick(); scale<<<1, t>>>(x, w, n, 1.f);", ("1",), ("t",), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "grid", "block", "shared"), LAUNCHES.values(), ids=LAUNCHES)
+def test_launch_is_read_from_the_host(host: str, grid: tuple[str, ...], block: tuple[str, ...], shared: str) -> None:
+    helper = "static int cdiv(int a, int b) { return (a + b - 1) / b; }\n"
+    text = helper + SCALE.format("x[i] = 0.f;") + f"\nvoid f(float* x, float* w, int n) {{ {host} }}"
+    launch = program(text).launches[0]
+    assert tuple(shown(extent) for extent in launch.grid) == grid
+    assert tuple(shown(extent) for extent in launch.block) == block
+    assert ("" if launch.shared_bytes is None else shown(launch.shared_bytes)) == shared
+
+
+def test_kernel_without_launch_has_an_empty_one() -> None:
+    assert program(SCALE.format("")).launches == (Launch(kernel="scale"),)
+
+
+def test_launches_that_differ_choose_none() -> None:
+    text = SCALE.format("") + "void f(float* x) { scale<<<1, 32>>>(x, x, 1, 1.f); scale<<<1, 64>>>(x, x, 1, 1.f); }"
+    lowered = program(text)
+    assert (shown(lowered.launches[0].grid[0]), lowered.launches[0].block) == ("1", ())
+    assert any("differ in block" in note for note in lowered.notes)
+
+
+CONDITIONALS = {
+    "undefined": ("#ifdef FAST\nx[0] = 1.f;\n#else\nx[1] = 1.f; x[2] = 1.f;\n#endif", (), 2),
+    "defined": ("#ifdef FAST\nx[0] = 1.f;\n#else\nx[1] = 1.f; x[2] = 1.f;\n#endif", (("FAST", ""),), 1),
+    "value": ("#if LEVEL > 1 && defined(LEVEL)\nx[0] = 1.f;\n#endif\nx[1] = 1.f;", (("LEVEL", "2"),), 2),
+    "architecture": ("#if __CUDA_ARCH__ >= 700\nx[0] = 1.f;\n#elif 1\nx[1] = 1.f; x[2] = 1.f;\n#endif", (), 1),
+    "pragma": ("for (int j = 0; j < 4; ++j)\n#pragma unroll\n  for (int q = 0; q < 4; ++q) x[j] = 1.f;", (), 3),
+}
+
+
+@pytest.mark.parametrize(("inside", "defines", "count"), CONDITIONALS.values(), ids=CONDITIONALS)
+def test_directives_are_obeyed(inside: str, defines: tuple[tuple[str, str], ...], count: int) -> None:
+    lowered = program(SCALE.format("\n" + inside + "\n"), options=CudaOptions(defines=defines))
+    assert len(list(operations(lowered.kernels[0].body))) == count
+
+
+def test_assumptions_about_macros_are_noted() -> None:
+    lowered = program("#if defined(FAST) || __CUDA_ARCH__ >= 700\n#endif\n" + SCALE.format(""))
+    assert lowered.notes == ("taken as not defined in #if: FAST", "__CUDA_ARCH__ is taken to be 800")
+
+
+def test_quoted_header_is_read_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "parts.h").write_text("#define N 4\n__device__ float twice(float a) { return 2.f * a; }\n")
+    lowered = program('#include "parts.h"\n' + SCALE.format("x[N] = twice(w[0]);"), path=str(tmp_path / "k.cu"))
+    found = list(operations(lowered.kernels[0].body))
+    assert not_understood(found) == []
+    assert {op.span.path for op in found} == {str(tmp_path / "k.cu"), str(tmp_path / "parts.h")}
+
+
+def test_header_is_found_under_the_given_roots(tmp_path: Path) -> None:
+    (tmp_path / "parts.h").write_text("#define N 4\n")
+    options = CudaOptions(include_roots=(str(tmp_path),))
+    lowered = program('#include "parts.h"\n' + SCALE.format("x[N] = 0.f;"), options=options)
+    assert not_understood(list(operations(lowered.kernels[0].body))) == []
+
+
+def test_missing_header_is_noted() -> None:
+    assert "header gone.h was not found" in program('#include "gone.h"\n' + SCALE.format("")).notes
+
+
+def test_positions_count_characters() -> None:
+    store = program(SCALE.format("/* é😀 */ x[i] = 0.f;")).kernels[0].body[0]
+    text = SCALE.format("/* é😀 */ x[i] = 0.f;")
+    assert SourceFile("kernel.cu", text).text_of(store.span) == "x[i] = 0.f"
+
+
+OPAQUE = {
+    "unknown call": ("x[i] = frobnicate(w[i]);", ["frobnicate"]),
+    "goto": ("goto end; end: x[i] = 0.f;", ["goto", "label"]),
+    "assembly": ('asm volatile("bar.sync 0;");', ["gnu asm expression"]),
+    "punned load": ("x[i] = reinterpret_cast<const int*>(w)[i];", ["float32 memory read as int"]),
+    "fall-through": ("switch (n) { case 0: x[0] = 1.f; case 1: x[1] = 1.f; }", ["switch with fall-through"]),
+    "recursion": ("x[i] = again(n);", ["recursive call of again"]),
+}
+
+
+@pytest.mark.parametrize(("statement", "reasons"), OPAQUE.values(), ids=OPAQUE)
+def test_what_is_not_understood_is_kept(statement: str, reasons: list[str]) -> None:
+    before = "__device__ int again(int n) { return n ? again(n - 1) : 0; }\n"
+    found = list(operations(program(before + SCALE.format(statement)).kernels[0].body))
+    assert not_understood(found) == reasons
+
+
+def test_broken_kernel_has_problems_with_places() -> None:
+    problems = read_cuda(SourceFile("k.cu", SCALE.format("x[i] = ;")), CudaOptions()).problems
+    assert problems
+    assert problems[0].span.start.line == 1
+
+
+LOOPING_MACROS = "#define A B\n#define B A\n#define F(a) G(a)\n#define G(a) F(a)\n"
+EXPLODING_MACROS = "".join(f"#define M{i} M{i - 1} + M{i - 1}\n" for i in range(1, 30))
+ODD_DIRECTIVES = "#if ((((\n#elif\n#else\n#else\n#endif\n#endif\n#include\n#include \"\n#define\n"
+ODD_LITERALS = "x[0] = 99999999999999999999999; x[1] = 1e99999; x[2] = 0x; x[3] = 'abcd'; x[1 / 0] = 1 << 200;"
+BODY = "__global__ void k(float* x, int n) {{ {} }}"
+NASTY = {
+    "empty": "",
+    "nul": "\0__global__ void k(float* x) { x[0] = 1.f;\0 }",
+    "deep parentheses": BODY.format("x[0] = " + "(" * 20_000 + "1.f" + ")" * 20_000 + ";"),
+    "deep braces": BODY.format("{" * 20_000 + "}" * 20_000),
+    "deep ifs": BODY.format("if (n) " * 2_000 + "x[0] = 1.f;"),
+    "deep else": BODY.format("if (n) x[0] = 1.f; " + "else if (n) x[0] = 1.f; " * 500),
+    "long sum": BODY.format("x[0] = " + "+".join(["x[1]"] * 1_500) + ";"),
+    "long ternary": BODY.format("x[0] = " + "n ? 1 : " * 1_000 + "2;"),
+    "doubling": BODY.format("int a = n; " + "a = a + a; " * 100 + "x[a] = 0.f;"),
+    "unbalanced": "__global__ void k(float* x) { if (x { [ ( ",
+    "lone surrogate": "\ud800 __global__ void k(float* x) { x[0] = 1.f; }",
+    "macros of each other": LOOPING_MACROS + BODY.format("x[A] = F(1);"),
+    "exploding macros": EXPLODING_MACROS + BODY.format("x[0] = M29;"),
+    "directives": ODD_DIRECTIVES + BODY.format("x[0] = 1.f;"),
+    "circular constants": "const int A = B; const int B = A; enum { C = D, D = C };" + BODY.format("x[A] = C;"),
+    "literals": BODY.format(ODD_LITERALS),
+    "devices": '#include "/dev/zero"\n#include "../../../../../etc/passwd"\n' + BODY.format("x[0] = 1.f;"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
+def test_nothing_raises(text: str) -> None:
+    module = read_cuda(SourceFile("k.cu", text), CudaOptions())
+    assert isinstance(module.problems, tuple)
+    program(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, len(ROW_SUM)), st.integers(0, len(ROW_SUM)))
+def test_cut_kernels_never_raise(start: int, end: int) -> None:
+    program(ROW_SUM[:start] + ROW_SUM[end:])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from("(){}[];,*&<>=+-?:#\"'\\\n\0xn0é "), max_size=40), st.integers(0, len(ROW_SUM)))
+def test_noise_never_raises(noise: list[str], place: int) -> None:
+    program(ROW_SUM[:place] + "".join(noise) + ROW_SUM[place:])
+
+
+def shown(expression: Expr) -> str:
+    """An expression as prefix text."""
+    match expression:
+        case Const(value=value):
+            return str(value)
+        case Symbol(name=name):
+            return name
+        case Apply(operator=operator, arguments=arguments):
+            return f"{Operator(operator)}({','.join(shown(argument) for argument in arguments)})"
+        case _:
+            return "%"
