@@ -39,10 +39,10 @@ def operations_of(fold: Fold) -> frozenset[int]:
 
 
 def place_of(fold: Fold) -> Span:
-    """Where a reduction is best pointed at: the last stage that is not a plain loop, else the last one."""
+    """Where a reduction is best pointed at: the first stage that is not a plain loop, else the first one."""
     placed = [stage for stage in fold.stages if stage.span != NOWHERE]
     crossing = [stage for stage in placed if stage.order is not Order.SEQUENTIAL]
-    return (crossing or placed)[-1].span if placed else NOWHERE
+    return (crossing or placed)[0].span if placed else NOWHERE
 
 
 def match_reductions(cuda: tuple[Fold, ...], nki: tuple[Fold, ...]) -> tuple[ReductionMatch, ...]:

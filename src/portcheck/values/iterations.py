@@ -48,7 +48,7 @@ class Iterations:
         return before
 
     def _register(self, before: Buffer, buffer: Buffer) -> Buffer:
-        value = Reader(self.state.ranges, self.state.path).read(buffer, ())
+        value = Reader(self.state.ranges, self.state.given() or ()).read(buffer, ())
         carried = Carried(buffer.name, ())
         if value == carried:
             return before
@@ -67,7 +67,7 @@ class Iterations:
 
     def _initial(self, before: Buffer, scope: Quantified) -> Term:
         """What an element held before the loop."""
-        value = Reader(ranges_of(scope.bounds, self.state.ranges), self.state.path).read(before, scope.index)
+        value = Reader(ranges_of(scope.bounds, self.state.ranges), self.state.given() or ()).read(before, scope.index)
         is_fresh = isinstance(value, Unknown) and not before.events
         return Literal(0) if is_fresh and self._is_group(before.name) else value
 

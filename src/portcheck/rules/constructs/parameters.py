@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from portcheck.align import OutputMatch
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
-from portcheck.ir import Branch, Call, Kernel, Opaque, Parameter, Return, operations, regions, symbols_in, writes
+from portcheck.ir import Branch, Call, Kernel, Opaque, Parameter, Return, kernel_operations, operations, reads, regions, symbols_in, writes
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.values import Element, Scalar, Term, subterms
 
@@ -77,10 +77,15 @@ def input_not_consumed(pair: Pair) -> Iterator[Draft]:
             yield Draft(
                 message=f"`{parameter.name}` reaches the output of the original; in the port {where}.",
                 remedy=f"Load the counterpart of `{parameter.name}` and use it where the original does.",
-                cuda=parameter.span,
+                cuda=_first_use(pair, parameter.name) or parameter.span,
                 nki=_parameter_span(pair, counterpart),
                 outputs=_outputs_of(pair, parameter.name),
             )
+
+
+def _first_use(pair: Pair, name: str) -> Span | None:
+    """Where the original first loads from a buffer."""
+    return next((op.span for op in kernel_operations(pair.cuda.program) if name in reads(op)), None)
 
 
 def _matters(pair: Pair, parameter: Parameter) -> bool:
