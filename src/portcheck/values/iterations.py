@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 from portcheck.core.source import Span
-from portcheck.ir import AxisKind, Loop, Operator, Order, Store, WriteMode, number, operations, writes
+from portcheck.ir import AxisKind, Loop, Operator, Order, Polynomial, Store, WriteMode, number, operations, writes
 from portcheck.ir.algebra import ceiling_divide, minimum, replace_symbols
 from portcheck.ir.polynomial import symbol
 from portcheck.numerics import Stage
 from portcheck.values import lanes
 from portcheck.values.accumulation import accumulated, conditions_have_carried, has_carried
-from portcheck.values.conditions import truth
+from portcheck.values.conditions import negated, truth
 from portcheck.values.evaluation import State
 from portcheck.values.folds import IDENTITIES, combined, fold
 from portcheck.values.fusion import Quantified, arguments_of_minimum, ranges_of
 from portcheck.values.memory import Buffer, Event, Havoc, Reader, Write
+from portcheck.values.substitution import in_condition
 from portcheck.values.terms import (
     AtLeast,
     Bound,
     Carried,
     Choice,
+    Condition,
     Literal,
     Term,
     Unknown,
@@ -43,9 +46,77 @@ class Iterations:
         """`before` and what the loop did to it."""
         if buffer.per_thread and not buffer.shape:
             return self._register(before, buffer)
-        for event in events:
-            before = before.then(self._finished(event, before))
+        started = self._first_overwrites(events, before)
+        if started is not None:
+            return before.then(started)
+        if self._interfere(events):
+            return before.then(Havoc(f"iterations of a loop overwrite each other's elements of {before.name}"))
+        finished = [self._finished(event, before) for event in events]
+        for event in finished:
+            before = before.then(event)
         return before
+
+    def _interfere(self, events: list[Event]) -> bool:
+        """Whether what one store of the body leaves may be changed by another one in a later iteration."""
+        writes_made = [event for event in events if isinstance(event, Write)]
+        if len(writes_made) < 2:
+            return False
+        if any(has_carried(event.scope.value) for event in writes_made):
+            return True
+        return any(self._may_meet(left, right) for left, right in combinations(writes_made, 2))
+
+    def _may_meet(self, left: Write, right: Write) -> bool:
+        """Whether two stores may reach one element in different iterations; the same index is no matter."""
+        pairs = list(zip(left.scope.index, right.scope.index, strict=False))
+        if all(one == other for one, other in pairs):
+            return False
+        return not any(self._are_apart(one, other) for one, other in pairs)
+
+    def _are_apart(self, left: Polynomial, right: Polynomial) -> bool:
+        gap = (left - right).constant
+        stride = left.coefficient(self.variable)
+        if not gap or stride is None or stride.constant is None or left.symbols - {self.variable}:
+            return False
+        return bool(stride.constant == 0 or gap % stride.constant)
+
+    def _first_overwrites(self, events: list[Event], before: Buffer) -> Event | None:
+        """A reduction whose first iteration stores what the later ones add."""
+        if len(events) != 2:
+            return None
+        for later, first in (events, events[::-1]):
+            if not (isinstance(later, Write) and isinstance(first, Write)) or later.scope.index != first.scope.index:
+                continue
+            found = accumulated(later.scope.value, Carried(before.name, later.scope.index))
+            if found is None or found[1] != first.scope.value or has_carried(first.scope.value):
+                continue
+            common = tuple(part for part in first.scope.conditions if part in later.scope.conditions)
+            own = tuple(part for part in first.scope.conditions if part not in common)
+            others = tuple(part for part in later.scope.conditions if part not in common)
+            if own and others == negated(own) and self._holds_only_first(own):
+                scope = self._with_fixed_bounds(replace(later.scope, conditions=common))
+                return self._reduced(later, replace(scope, value=first.scope.value), before, found[0])
+        return None
+
+    def _holds_only_first(self, conditions: tuple[Condition, ...]) -> bool:
+        later = f"{self.variable}.later"
+        ranges = self.state.ranges.with_extent(later, self.bound.stop)
+        first = {self.variable: self.bound.start}
+        after = {self.variable: self.bound.start + self.bound.step * (symbol(later) + 1)}
+        at_first = [truth(in_condition(part, first, ranges), ranges) for part in conditions]
+        at_later = [truth(in_condition(part, after, ranges), ranges) for part in conditions]
+        return all(at_first) and False in at_later
+
+    def _reduced(self, event: Write, scope: Quantified, before: Buffer, operator: Operator) -> Event:
+        """The reduction of `scope.value` over the loop, with nothing before it."""
+        fixed = tuple(part for part in scope.conditions if self.variable not in condition_symbols(part))
+        varying = tuple(part for part in scope.conditions if part not in fixed)
+        identity = IDENTITIES.get(operator)
+        if varying and identity is None:
+            return Havoc(f"{before.name} is combined under a condition")
+        body = Choice(varying, scope.value, identity) if varying and identity is not None else scope.value
+        ranges = ranges_of(scope.bounds, self.state.ranges)
+        value = fold(operator, (self.bound,), body, self._stage(before), ranges)
+        return replace(event, scope=replace(scope, conditions=fixed, value=value))
 
     def _register(self, before: Buffer, buffer: Buffer) -> Buffer:
         value = Reader(self.state.ranges, self.state.given() or ()).read(buffer, ())

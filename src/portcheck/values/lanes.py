@@ -48,7 +48,8 @@ def step(operator: Operator, left: Term, right: Term, dtype: DType | None) -> La
         operations = (before.operations if before else frozenset()) | other.operations
         if distance in masks or (before and before.kind is not other.kind):
             continue
-        return LanePartial(operator, other.kind, base, masks | {distance}, operations, other.span, dtype)
+        span = before.span if before else other.span
+        return LanePartial(operator, other.kind, base, masks | {distance}, operations, span, dtype)
     return None
 
 

@@ -37,4 +37,3 @@ def copy_bits(state: State, target: Value, source: Value) -> Value | None:
     ]  # fmt: skip
     state.builder.emit(Copy, destination=accesses[0], source=accesses[1], via="=")
     return Nothing()
-

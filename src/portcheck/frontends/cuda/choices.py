@@ -92,9 +92,7 @@ def choose(state: State, node: Node) -> Value:
     return _branch(state, holds, (then, on_true), (otherwise, on_false))
 
 
-def _branch(
-    state: State, holds: Scalar, first: tuple[list[Op], Scalar], second: tuple[list[Op], Scalar]
-) -> Scalar:
+def _branch(state: State, holds: Scalar, first: tuple[list[Op], Scalar], second: tuple[list[Op], Scalar]) -> Scalar:
     dtype = common(first[1].dtype, second[1].dtype)
     place = state.register("choice", dtype)
     regions: list[tuple[Op, ...]] = []
@@ -120,4 +118,3 @@ def _choose_pointer(state: State, node: Node, holds: Scalar, first: Pointer, sec
 def _splice(state: State, emitted: list[Op]) -> None:
     """Moves operations that were collected apart into the current region."""
     state.builder.adopt(emitted)
-

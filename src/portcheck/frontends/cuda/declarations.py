@@ -134,9 +134,7 @@ def declare_variable(state: State, node: Node, declared: Declared, value: Value 
     state.bind(declared.name, bound_value(state, node, declared, value, (is_changed, is_straight)))
 
 
-def bound_value(
-    state: State, node: Node, declared: Declared, value: Value | None, change: tuple[bool, bool]
-) -> Value:
+def bound_value(state: State, node: Node, declared: Declared, value: Value | None, change: tuple[bool, bool]) -> Value:
     """What a variable with this initial value is bound to; `change` is whether it is changed, and only straight."""
     is_changed, is_straight = change
     type_ = declared.type

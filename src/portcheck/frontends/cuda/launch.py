@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from portcheck.core.dtype import INT32
@@ -72,6 +73,11 @@ def read_launch(state: State, kernel: Function, parameters: list[str], site: Lau
         kernel=kernel.name, grid=grid, block=block, shared_bytes=None if is_zero else shared, span=site.node.span,
         arguments=tuple(arguments),
     )  # fmt: skip
+
+
+def host_names(state: State, site: LaunchSite) -> AbstractContextManager[None]:
+    """A context in which names mean what they mean in the host code at the launch."""
+    return _Host(state, site, {}).names()
 
 
 def _passed_on(parameters: list[str], site: LaunchSite) -> Iterator[tuple[str, str]]:
@@ -226,7 +232,7 @@ class _Extents:
     values: tuple[Expr, ...]
 
 
-class _Names:
+class _Names(AbstractContextManager[None]):
     def __init__(self, host: _Host) -> None:
         self._host = host
 
@@ -241,4 +247,3 @@ class _Names:
     def __exit__(self, *_: object) -> None:
         state = self._host._state
         state.scopes, state.is_device, state.instances, state.notes = self._outer
-

@@ -140,4 +140,3 @@ def _leaves(body: Node, kinds: frozenset[str]) -> bool:
         if current.type not in _LOOPS and current.type != "lambda_expression":
             stack.extend(current.children)
     return False
-

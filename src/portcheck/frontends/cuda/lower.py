@@ -14,7 +14,7 @@ from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.definitions import Definitions, Function
 from portcheck.frontends.cuda.expressions import evaluate
 from portcheck.frontends.cuda.inlining import mutations_of
-from portcheck.frontends.cuda.launch import LaunchSite, launch_sites, read_launch
+from portcheck.frontends.cuda.launch import LaunchSite, host_names, launch_sites, read_launch
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for
@@ -185,7 +185,12 @@ def _as_launched(
         if position >= len(site.templates):
             continue
         argument = site.templates[position]
-        binding: Binding | None = type_of(state, argument) if is_type else _constant(state, argument)
+        binding: Binding | None
+        if is_type:
+            binding = type_of(state, argument)
+        else:
+            with host_names(state, site):
+                binding = _constant(state, argument)
         if binding is None or (isinstance(binding, CType) and binding.kind is TypeKind.UNKNOWN):
             is_unclear = True
         else:
@@ -242,9 +247,7 @@ def _typed(state: State, name: str, type_: CType, span: Span) -> Parameter:
     return Parameter(name=name, type=ValueType(type_.dtype or INT32), is_buffer=False, span=span)
 
 
-def _bind_parameter(
-    state: State, parameter: Parameter, declared: Declared, body: Node
-) -> tuple[Parameter, ...]:
+def _bind_parameter(state: State, parameter: Parameter, declared: Declared, body: Node) -> tuple[Parameter, ...]:
     """Binds a parameter; gives the parameters it is to the IR, which takes a record's members one by one."""
     name, type_ = declared.name, declared.type
     changes = state.mutations
@@ -300,11 +303,7 @@ def _file_variable(state: State, name: str) -> Parameter:
 
 def _axes(state: State) -> tuple[Axis, ...]:
     """The axes the kernel uses, grid first, each with the symbol of its extent."""
-    names = {
-        found.semantics: found.name
-        for found in state.knowledge.constructs.values()
-        if found.kind == "variable"
-    }
+    names = {found.semantics: found.name for found in state.knowledge.constructs.values() if found.kind == "variable"}
     found: list[Axis] = []
     for semantics, extent, kind in (
         (Semantics.INDEX_BLOCK, Semantics.INDEX_GRID_SIZE, AxisKind.GRID),
@@ -338,4 +337,3 @@ def _launch(state: State, function: Function, parameters: list[str], sites: list
         first, grid=() if "grid" in differing else first.grid, block=() if "block" in differing else first.block,
         shared_bytes=None if "shared_bytes" in differing else first.shared_bytes,
     )  # fmt: skip
-

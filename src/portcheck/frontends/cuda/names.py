@@ -148,4 +148,3 @@ def _only(value: Node) -> Node:
     """The one expression of `{e}` or `(e)`, else `value` itself."""
     is_list = value.type in ("initializer_list", "argument_list")
     return value.named[0] if is_list and len(value.named) == 1 else value
-

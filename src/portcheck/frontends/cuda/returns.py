@@ -73,4 +73,3 @@ def _inside_lambda(node: Node, body: Node) -> bool:
             return True
         current = current.parent
     return False
-

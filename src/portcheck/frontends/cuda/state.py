@@ -237,9 +237,7 @@ class State:
         """Emits an operation on single elements and gives its result."""
         return Scalar(self.builder.result(operation, type=ValueType(dtype), **fields), dtype)
 
-    def opaque(
-        self, node: Node, reason: str, dtype: DType = FLOAT32, operands: tuple[Expr, ...] = ()
-    ) -> Scalar:
+    def opaque(self, node: Node, reason: str, dtype: DType = FLOAT32, operands: tuple[Expr, ...] = ()) -> Scalar:
         """Keeps an expression that was not understood, with the buffers it mentions; its value is some number."""
         operation = self._opaque(node, reason, operands, ValueType(dtype))
         return Scalar(Ref(operation.id, dtype), dtype)

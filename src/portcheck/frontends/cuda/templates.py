@@ -45,9 +45,7 @@ def template_arguments(state: State, function: Function, call: CallSite) -> list
     return [_given(state, argument, node, is_type) for (_, node, is_type), argument in pairs]
 
 
-def bind_template(
-    state: State, function: Function, given: list[Value | CType | None], values: list[Value]
-) -> None:
+def bind_template(state: State, function: Function, given: list[Value | CType | None], values: list[Value]) -> None:
     """Binds the template parameters of a helper: as given, deduced from the arguments, or by default."""
     for position, (name, node, is_type) in enumerate(template_parameters(function.template)):
         binding = given[position] if position < len(given) else None
@@ -120,4 +118,3 @@ def fallback_type(state: State, name: str) -> CType:
     """The type a kernel's type parameter stands for when nobody says."""
     state.note(f"template parameter {name} is taken to be float: nothing in reach says")
     return scalar_type(FLOAT32)
-

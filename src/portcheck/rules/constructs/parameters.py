@@ -7,7 +7,20 @@ from collections.abc import Iterator
 from portcheck.align import OutputMatch
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
-from portcheck.ir import Branch, Call, Kernel, Opaque, Parameter, Return, kernel_operations, operations, reads, regions, symbols_in, writes
+from portcheck.ir import (
+    Branch,
+    Call,
+    Kernel,
+    Opaque,
+    Parameter,
+    Return,
+    kernel_operations,
+    operations,
+    reads,
+    regions,
+    symbols_in,
+    writes,
+)
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.values import Element, Scalar, Term, subterms
 

@@ -88,10 +88,22 @@ def reduction_missing(pair: Pair) -> Iterator[Draft]:
             certainty=None if is_readable else Certainty.LIKELY,
         )
     for match in pair.alignment.reductions:
-        if match.cuda and match.nki and not lanes_are_missing(match) and skipped(match.nki) > skipped(match.cuda):
+        if match.cuda is None or match.nki is None or lanes_are_missing(match) or _is_combined(pair, match.nki):
+            continue
+        if skipped(match.nki) > skipped(match.cuda):
             yield _part_only(pair, match.cuda, match.nki)
     for output in pair.alignment.outputs:
         yield from _partial(pair, output)
+
+
+def _is_combined(pair: Pair, fold: Fold) -> bool:
+    """Whether another reduction of the port goes on with the results of `fold`."""
+    own = operations_of(fold)
+    for other in pair.port.folds:
+        inner = [node for node in subterms(other.body) if isinstance(node, Fold)]
+        if other.operator is fold.operator and any(operations_of(node) == own for node in inner):
+            return True
+    return False
 
 
 def _part_only(pair: Pair, cuda: Fold, nki: Fold) -> Draft:
