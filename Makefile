@@ -9,7 +9,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-DEMO_PAIR ?= corpus/row_reduction/rmsnorm-walkthrough
+DEMO_PAIR ?= corpus/row_reduction/rmsnorm_floor_tiles
 CORPUS ?= corpus
 
 .PHONY: help demo test check sweep bench docs golden clean

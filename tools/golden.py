@@ -11,9 +11,9 @@ from portcheck.reporting import render
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "tests" / "golden"
 PAIRS = (
-    "row_reduction/rmsnorm-walkthrough",
-    "row_reduction/softmax_tree",
-    "elementwise/hadamard_guard_lost",
+    "elementwise/axpy_guard",
+    "row_reduction/rmsnorm_floor_tiles",
+    "row_reduction/rowsum_double",
 )
 SUFFIXES = {"terminal": "txt", "markdown": "md", "json": "json"}
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DATA = ("mappings", "templates", "corpus")
-PAIR = Path("row_reduction", "rmsnorm-walkthrough")
+PAIR = Path("row_reduction", "rmsnorm_floor_tiles")
 UNTRACKED = {"__pycache__", ".DS_Store"}
 
 # One worker, so that the wheel is built once.

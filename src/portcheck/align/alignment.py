@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice, permutations
 
+from portcheck.align.dtypes import promoted_from
 from portcheck.align.inputs import Match, match_inputs, signatures
 from portcheck.align.names import likeness
 from portcheck.align.reductions import ReductionMatch, match_reductions, principal
 from portcheck.align.sizes import Sizes, covered, learn, learn_strides
-from portcheck.core.dtype import DType
+from portcheck.core.dtype import DType, dtype_of
 from portcheck.ir import Polynomial, Program, Ranges, expressions, kernel_operations, symbols_in
 from portcheck.ir.polynomial import symbol
 from portcheck.passes import Facts
@@ -71,6 +72,7 @@ def align(cuda: Facts, nki: Facts, original: Evaluated, port: Evaluated) -> Alig
     outputs = _match_outputs(cuda, nki, original, port)
     scalars = _match_scalars(cuda.program, nki.program)
     inputs = _match_inputs(cuda, nki, original, port, outputs)
+    scalars = _with_tensors(scalars, inputs, nki.program)
     candidate = _Candidate(cuda, nki, original, port, outputs, inputs, scalars)
     best = candidate.solved()
     for assignment in candidate.other_assignments():
@@ -148,6 +150,20 @@ def _match_scalars(cuda: Program, nki: Program) -> tuple[Match, ...]:
     return tuple(matches.get(name, Match(name, None, "no scalar parameter of the port")) for name in left)
 
 
+def _with_tensors(scalars: tuple[Match, ...], inputs: tuple[Match, ...], nki: Program) -> tuple[Match, ...]:
+    """`scalars` with those that became a tensor of the port, by name."""
+    taken = {match.nki for match in inputs}
+    free = [name for name in _parameters(nki) if name not in taken]
+    found = []
+    for match in scalars:
+        best = max(free, key=lambda other: likeness(match.cuda, other), default=None)
+        if match.nki is None and best is not None and likeness(match.cuda, best) > 0:
+            free.remove(best)
+            match = Match(match.cuda, best, "similar name; a scalar in the original, a tensor in the port")
+        found.append(match)
+    return tuple(found)
+
+
 def _float_scalars(program: Program) -> set[str]:
     return {p.name for k in program.kernels for p in k.parameters if not p.is_buffer and p.type.dtype.is_float}
 
@@ -217,7 +233,7 @@ class _Candidate:
         """The alignment that follows from this assignment."""
         sizes = self._sizes()
         ranges = self._ranges(sizes)
-        names = Names(self._renamings(), sizes.port)
+        names = Names(self._renamings(), sizes.port, self._dtypes())
         mine = Names({}, sizes.original)
         outputs = tuple(self._output(name, names, mine, ranges, sizes) for name in self.output_names)
         return Alignment(
@@ -239,6 +255,18 @@ class _Candidate:
         for kernel in self.nki.program.kernels:
             for parameter in kernel.parameters:
                 found.setdefault(parameter.name, f"port.{parameter.name}")
+        return found
+
+    def _dtypes(self) -> dict[str, DType]:
+        """What the dtypes that the port leaves open are taken to be: those of the parameters they are named after."""
+        found: dict[str, DType] = {}
+        for match in (*self.inputs, *self.scalars):
+            if match.nki is not None and match.cuda in self.cuda.precision.storage:
+                found[dtype_of(match.nki).name] = self.cuda.precision.storage[match.cuda]
+        for dtype in self.nki.precision.storage.values():
+            promoted = promoted_from(dtype, found)
+            if promoted is not None:
+                found[dtype.name] = promoted
         return found
 
     def _sizes(self) -> Sizes:

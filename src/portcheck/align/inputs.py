@@ -63,6 +63,9 @@ def match_inputs(
             continue
         chosen[left] = Match(left, right, evidence)
         taken.add(right)
+    alone = [name for name in nki if name not in taken]
+    for name, other in zip([name for name in cuda if name not in chosen], alone, strict=False):
+        chosen[name] = Match(name, other, "what is left on both sides, in order")
     return tuple(chosen.get(name, Match(name, None, "no parameter of the port is read in its place")) for name in cuda)
 
 

@@ -77,7 +77,9 @@ def covered(extent: Polynomial) -> tuple[Polynomial, bool]:
 
 def learn(sizes: Sizes, original: Piece, port: Piece, fixed: frozenset[str]) -> None:
     """Learns from two stores of one output: their extents, strides, and the extents of their reductions."""
-    pairs = list(zip(original.bounds, port.bounds, strict=False))
+    if len(original.bounds) != len(port.bounds):
+        return
+    pairs = list(zip(original.bounds, port.bounds, strict=True))
     for left, right in pairs:
         stride, other = original.address.coefficient(left.variable), port.address.coefficient(right.variable)
         if stride is not None and other is not None:

@@ -6,6 +6,7 @@ What is known of the symbols comes as `Ranges`: those listed there satisfy 0 <= 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import gcd
 
 from portcheck.ir.expr import Apply, Const, Expr, Ref, Symbol
 from portcheck.ir.operators import Operator
@@ -17,12 +18,23 @@ def floor_divide(value: Polynomial, divisor: Polynomial, ranges: Ranges = EVERYT
     """floor(value / divisor), simplified as far as `ranges` allow."""
     if divisor == number(1):
         return value
+    value, divisor = _reduced(value, divisor)
+    if divisor == number(1):
+        return value
     if _is_rounded_up(value, divisor):
         return ceiling_divide(value - divisor + 1, divisor, ranges)
     quotient, rest = split(value, divisor)
     if ranges.is_nonnegative(rest) and ranges.is_less(rest, divisor):
         return quotient
     return quotient + opaque(Operator.FLOOR_DIVIDE, rest, divisor)
+
+
+def _reduced(value: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Value and divisor without a common integer factor and, for a divisor of one term, a common atom."""
+    common = gcd(*(factor for _, factor in (*value.terms, *divisor.terms)))
+    if divisor.constant is None and common > 1:
+        value, divisor = split(value, number(common))[0], split(divisor, number(common))[0]
+    return value, divisor
 
 
 def _is_rounded_up(value: Polynomial, divisor: Polynomial) -> bool:
@@ -39,6 +51,9 @@ def _is_rounded_up(value: Polynomial, divisor: Polynomial) -> bool:
 
 def ceiling_divide(value: Polynomial, divisor: Polynomial, ranges: Ranges = EVERYTHING) -> Polynomial:
     """ceil(value / divisor), simplified as far as `ranges` allow."""
+    if divisor == number(1):
+        return value
+    value, divisor = _reduced(value, divisor)
     if divisor == number(1):
         return value
     quotient, rest = split(value, divisor)

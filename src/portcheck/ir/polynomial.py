@@ -136,10 +136,16 @@ def _wrapped(argument: Polynomial) -> str:
     return text if len(argument.terms) <= 1 and "/" not in text and "-" not in text else f"({text})"
 
 
+def _as_divisor(argument: Polynomial) -> str:
+    text = _wrapped(argument)
+    return f"({text})" if "*" in text and not text.startswith("(") else text
+
+
 def opaque(operator: Operator, *arguments: Polynomial) -> Polynomial:
     """The atom of an operator that does not simplify."""
     if operator in _INFIX:
-        text = _INFIX[operator].format(*(_wrapped(argument) for argument in arguments))
+        above, below = arguments
+        text = _INFIX[operator].format(_wrapped(above), _as_divisor(below))
         text = f"({text})" if operator is Operator.FLOOR_MODULO else text
     else:
         name = {Operator.MINIMUM: "min", Operator.MAXIMUM: "max"}.get(operator, operator.value)

@@ -80,22 +80,48 @@ class Ranges:
     def _without_clipping(self, value: Polynomial) -> tuple[Polynomial, ...] | None:
         """Lower estimates of `value` without one min (negative), max, floor or remainder atom it holds."""
         for monomial, factor in value.terms:
-            if len(monomial) != 1 or monomial[0].operator is None:
-                continue
-            atom = monomial[0]
-            rest = value - Polynomial(((monomial, factor),))
-            if atom.operator is Operator.MINIMUM and factor < 0:
-                return tuple(rest + argument * factor for argument in atom.arguments)
-            if atom.operator is Operator.MAXIMUM and factor > 0:
-                return tuple(rest + argument * factor for argument in atom.arguments)
-            if atom.operator is Operator.FLOOR_MODULO and factor < 0:
-                return (rest + (atom.arguments[1] - 1) * factor,)
-            divisor = atom.arguments[1].constant if len(atom.arguments) == 2 else None
-            if atom.operator is Operator.CEILING_DIVIDE and divisor and factor > 0 and factor % divisor == 0:
-                return (rest + atom.arguments[0] * (factor // divisor), rest + factor)
-            if atom.operator is Operator.FLOOR_DIVIDE and divisor and factor < 0 and factor % divisor == 0:
-                return (rest + atom.arguments[0] * (factor // divisor),)
+            for atom in monomial:
+                if atom.operator is None:
+                    continue
+                rest = value - Polynomial(((monomial, factor),))
+                others = list(monomial)
+                others.remove(atom)
+                estimates = self._estimates(atom, Polynomial(((tuple(others), factor),)), rest)
+                if estimates:
+                    return estimates
         return None
+
+    def _estimates(self, atom: Atom, scale: Polynomial, rest: Polynomial) -> tuple[Polynomial, ...]:
+        """Polynomials without `atom` that are no greater than scale * atom + rest; the greatest one counts."""
+        is_positive = scale.terms[0][1] > 0
+        if any(other.operator is not None for other in scale.atoms):
+            return ()
+        match atom.operator:
+            case Operator.MINIMUM if not is_positive:
+                return tuple(rest + argument * scale for argument in atom.arguments)
+            case Operator.MAXIMUM if is_positive:
+                return tuple(rest + argument * scale for argument in atom.arguments)
+            case Operator.FLOOR_MODULO if not is_positive:
+                return (rest + (atom.arguments[1] - 1) * scale,)
+            case Operator.CEILING_DIVIDE if is_positive:
+                return self._multiples(atom, scale, rest)
+            case Operator.FLOOR_DIVIDE if not is_positive:
+                return self._multiples(atom, scale, rest)
+            case _:
+                return ()
+
+    def _multiples(self, atom: Atom, scale: Polynomial, rest: Polynomial) -> tuple[Polynomial, ...]:
+        """k*d*ceil(n/d) is at least k*n, and -k*d*floor(n/d) is at least -k*n."""
+        value, divisor = atom.arguments
+        if len(divisor.terms) != 1:
+            return ()
+        quotient = term_quotient(*scale.terms[0], divisor)
+        if quotient is None:
+            return ()
+        times = Polynomial((quotient,))
+        return (
+            (rest + value * times,) if atom.operator is Operator.FLOOR_DIVIDE else (rest + value * times, rest + scale)
+        )
 
     def _atom_least(self, atom: Atom) -> float:
         if atom.operator is None:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from portcheck.core.source import NOWHERE, Span
-from portcheck.ir import Kernel, Launch, Operator, Order, Polynomial, Program, Ranges, WriteMode, definitions, number
+from portcheck.ir import (
+    Kernel,
+    Launch,
+    Operator,
+    Order,
+    Polynomial,
+    Program,
+    Ranges,
+    Side,
+    WriteMode,
+    definitions,
+    number,
+)
 from portcheck.numerics import Stage
 from portcheck.values.evaluation import State, initial_state, pruned
 from portcheck.values.folds import fold
@@ -73,9 +85,10 @@ def evaluate(program: Program) -> Evaluated:
     ranges = Ranges()
     for launch in program.launches:
         kernel = program.kernel(launch.kernel)
-        state = _finished(kernel, launch, memory)
+        state = _finished(kernel, launch, memory, program.side is Side.CUDA)
         ranges = state.threads.ranges
         assumptions.extend(state.assumptions)
+        assumptions.extend(f"{name} is read only where it was written" for name in dict.fromkeys(state.trusted))
         names = dict(launch.arguments)
         for buffer in _outputs(kernel, state):
             outside = names.get(buffer.name, buffer.name)
@@ -86,8 +99,8 @@ def evaluate(program: Program) -> Evaluated:
     return Evaluated(tuple(contracts.values()), tuple(dict.fromkeys(folds)), ranges, unique)
 
 
-def _finished(kernel: Kernel, launch: Launch, memory: dict[str, tuple[Event, ...]]) -> State:
-    state = initial_state(kernel, launch)
+def _finished(kernel: Kernel, launch: Launch, memory: dict[str, tuple[Event, ...]], is_trusted: bool) -> State:
+    state = initial_state(kernel, launch, is_trusted)
     names = dict(launch.arguments)
     for name, buffer in state.buffers.items():
         state.buffers[name] = replace(buffer, events=memory.get(names.get(name, name), ()))

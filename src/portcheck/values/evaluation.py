@@ -70,6 +70,8 @@ class State:
     path: tuple[Condition, ...] = ()
     exits: tuple[tuple[Condition, ...], ...] = ()
     assumptions: list[str] = field(default_factory=list)
+    is_trusted: bool = False
+    trusted: list[str] = field(default_factory=list)
 
     def given(self) -> tuple[Condition, ...] | None:
         """The conditions under which this point is reached; None if it never is."""
@@ -83,7 +85,11 @@ class State:
 
     def reader(self) -> Reader:
         """A reader of buffers at this point."""
-        return Reader(self.ranges, self.given() or ())
+        return self.reader_in(self.ranges)
+
+    def reader_in(self, ranges: Ranges) -> Reader:
+        """A reader of buffers at this point, with more known of symbols."""
+        return Reader(ranges, self.given() or (), self.is_trusted, self.trusted)
 
     def polynomial(self, expression: Expr) -> Polynomial:
         """The canonical form of an integer expression at this point."""
@@ -174,8 +180,8 @@ def replace_state(state: State, names: dict[str, Polynomial], ranges: Ranges) ->
     return replace(state, symbols={**state.symbols, **names}, ranges=ranges)
 
 
-def initial_state(kernel: Kernel, launch: Launch | None) -> State:
-    """The state in which `kernel` starts."""
+def initial_state(kernel: Kernel, launch: Launch | None, is_trusted: bool = False) -> State:
+    """The state in which `kernel` starts; a trusted kernel is taken never to read what it did not write."""
     threads = threads_of(kernel, launch)
     scalars = frozenset(parameter.name for parameter in kernel.parameters if not parameter.is_buffer)
     floats = frozenset(
@@ -184,7 +190,7 @@ def initial_state(kernel: Kernel, launch: Launch | None) -> State:
         if not parameter.is_buffer and not parameter.type.dtype.is_integer
     )
     positions = {f"dim{place}": symbol(dimension(place)) for place in range(_MOST_DIMENSIONS)}
-    state = State(threads, {**positions, **threads.symbols}, threads.ranges, scalars, floats)
+    state = State(threads, {**positions, **threads.symbols}, threads.ranges, scalars, floats, is_trusted=is_trusted)
     state.assumptions.extend(threads.assumptions)
     for parameter in kernel.parameters:
         if parameter.is_buffer:

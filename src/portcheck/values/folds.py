@@ -91,19 +91,6 @@ def without_guard(term: Term) -> Term:
             return term
 
 
-def combined(operator: Operator, start: Term, folded: Term, ranges: Ranges) -> Term:
-    """`start` combined with a reduction; a start that is the term before the first one extends it."""
-    if is_identity(operator, start):
-        return folded
-    if isinstance(folded, Fold) and folded.operator is operator and len(folded.bounds) == 1 and not folded.conditions:
-        bound = folded.bounds[0]
-        before = in_term(folded.body, {bound.variable: bound.start - bound.step}, ranges)
-        if before == start and bound.start == bound.step:
-            first = replace(bound, start=bound.start - bound.step)
-            return replace(folded, bounds=(first,))
-    return Function(operator, (start, folded))
-
-
 def lane_fold(operator: Operator, lane: str, first: Bound, body: Term, stage: Stage | None, ranges: Ranges) -> Term:
     """The reduction of `body` over lanes: `first` says which lanes, in place of the symbol `lane`."""
     inner = ranges.with_extent(first.variable, first.stop)

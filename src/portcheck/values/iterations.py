@@ -6,7 +6,19 @@ from dataclasses import replace
 from itertools import combinations
 
 from portcheck.core.source import Span
-from portcheck.ir import AxisKind, Loop, Operator, Order, Polynomial, Store, WriteMode, number, operations, writes
+from portcheck.ir import (
+    AxisKind,
+    Loop,
+    Operator,
+    Order,
+    Polynomial,
+    Ranges,
+    Store,
+    WriteMode,
+    number,
+    operations,
+    writes,
+)
 from portcheck.ir.algebra import ceiling_divide, minimum, replace_symbols
 from portcheck.ir.polynomial import symbol
 from portcheck.numerics import Stage
@@ -14,16 +26,18 @@ from portcheck.values import lanes
 from portcheck.values.accumulation import accumulated, conditions_have_carried, has_carried
 from portcheck.values.conditions import negated, truth
 from portcheck.values.evaluation import State
-from portcheck.values.folds import IDENTITIES, combined, fold
-from portcheck.values.fusion import Quantified, arguments_of_minimum, ranges_of
-from portcheck.values.memory import Buffer, Event, Havoc, Reader, Write
-from portcheck.values.substitution import in_condition
+from portcheck.values.folds import IDENTITIES, fold, is_identity
+from portcheck.values.fusion import Quantified, arguments_of_minimum, ranges_of, unit
+from portcheck.values.memory import Buffer, Event, Havoc, Write
+from portcheck.values.normalise import normal_form
+from portcheck.values.substitution import in_condition, in_term
 from portcheck.values.terms import (
     AtLeast,
     Bound,
     Carried,
     Choice,
     Condition,
+    Function,
     Literal,
     Term,
     Unknown,
@@ -119,7 +133,7 @@ class Iterations:
         return replace(event, scope=replace(scope, conditions=fixed, value=value))
 
     def _register(self, before: Buffer, buffer: Buffer) -> Buffer:
-        value = Reader(self.state.ranges, self.state.given() or ()).read(buffer, ())
+        value = self.state.reader().read(buffer, ())
         carried = Carried(buffer.name, ())
         if value == carried:
             return before
@@ -138,7 +152,7 @@ class Iterations:
 
     def _initial(self, before: Buffer, scope: Quantified) -> Term:
         """What an element held before the loop."""
-        value = Reader(ranges_of(scope.bounds, self.state.ranges), self.state.given() or ()).read(before, scope.index)
+        value = self.state.reader_in(ranges_of(scope.bounds, self.state.ranges)).read(before, scope.index)
         is_fresh = isinstance(value, Unknown) and not before.events
         return Literal(0) if is_fresh and self._is_group(before.name) else value
 
@@ -149,8 +163,26 @@ class Iterations:
     def _sum(self, before: Buffer, scope: Quantified, operator: Operator, body: Term) -> Term:
         start = self._initial(before, scope)
         ranges = ranges_of(scope.bounds, self.state.ranges)
-        folded = fold(operator, (self.bound,), body, self._stage(before), ranges)
-        return combined(operator, start, folded, ranges)
+        if is_identity(operator, start):
+            return fold(operator, (self.bound,), body, self._stage(before), ranges)
+        extended = self._with_first(start, body, ranges)
+        if extended is not None:
+            return fold(operator, (extended[0],), extended[1], self._stage(before), ranges)
+        return Function(operator, (start, fold(operator, (self.bound,), body, self._stage(before), ranges)))
+
+    def _with_first(self, start: Term, body: Term, ranges: Ranges) -> tuple[Bound, Term] | None:
+        """Bound and body that include `start`, if it is the term before the first one of the loop."""
+        bound = self.bound
+        if not unit(bound):
+            return None
+        before = in_term(body, {self.variable: number(-1)}, ranges)
+        if normal_form(before, {}) != normal_form(start, {}):
+            return None
+        longer = replace(bound, stop=bound.stop + 1)
+        shifted = in_term(
+            body, {self.variable: symbol(self.variable) - 1}, ranges.with_extent(self.variable, longer.stop)
+        )
+        return longer, shifted
 
     def _stage(self, buffer: Buffer) -> Stage:
         """The loop as a stage; where threads take different numbers of terms, those of the first, which has most."""

@@ -7,6 +7,7 @@ from itertools import count
 
 from portcheck.core.dtype import DType
 from portcheck.ir import Polynomial, Ranges, WriteMode, number
+from portcheck.ir.algebra import floor_divide, floor_modulo
 from portcheck.ir.polynomial import symbol
 from portcheck.values.conditions import simplified, truth
 from portcheck.values.fusion import Quantified, fuse, ranges_of, replaced, unit
@@ -76,12 +77,22 @@ class Buffer:
         return offset
 
 
+def _unwritten(buffer: Buffer) -> Unknown:
+    return Unknown(f"{buffer.name} is read before it is written")
+
+
 @dataclass(slots=True)
 class Reader:
-    """Reads elements of buffers. `given` are the conditions under which the read happens."""
+    """Reads elements of buffers. `given` are the conditions under which the read happens.
+
+    With `trusting`, a program is taken never to read what it did not write: where only one store reaches an element,
+    the conditions for it are taken to hold. `assumed` collects the buffers for which that was needed.
+    """
 
     ranges: Ranges
     given: tuple[Condition, ...] = ()
+    trusting: bool = False
+    assumed: list[str] = field(default_factory=list)
     _fresh: count[int] = field(default_factory=count)
 
     def read(self, buffer: Buffer, index: tuple[Polynomial, ...]) -> Term:
@@ -105,13 +116,19 @@ class Reader:
             value, conditions = found
             if not conditions:
                 return value
-            return Choice(conditions, value, self._read(buffer, index, position))
+            return self._chosen(conditions, value, buffer, self._read(buffer, index, position))
         return self._untouched(buffer, index)
+
+    def _chosen(self, conditions: tuple[Condition, ...], value: Term, buffer: Buffer, otherwise: Term) -> Term:
+        if self.trusting and otherwise == _unwritten(buffer):
+            self.assumed.append(buffer.name)
+            return value
+        return Choice(conditions, value, otherwise)
 
     def _untouched(self, buffer: Buffer, index: tuple[Polynomial, ...]) -> Term:
         if buffer.is_input:
             return Element(buffer.name, buffer.address(index))
-        return Unknown(f"{buffer.name} is read before it is written")
+        return _unwritten(buffer)
 
     def _found(
         self, write: Write, buffer: Buffer, index: tuple[Polynomial, ...]
@@ -163,6 +180,9 @@ class Reader:
             if equal is False:
                 return None
             return scope if equal else replace(scope, conditions=(*scope.conditions, IsZero(equation)))
+        digits = self._digits(scope, equation, inner)
+        if digits is not None:
+            return digits
         for bound in scope.bounds:
             coefficient = equation.coefficient(bound.variable)
             if coefficient is None or coefficient.constant not in (1, -1) or not unit(bound):
@@ -174,6 +194,28 @@ class Reader:
             narrowed = Quantified(others, (*scope.conditions, *limits), scope.index, scope.value)
             return replaced(narrowed, {bound.variable: value}, inner)
         return Unknown("an element is read that the index of its store does not determine")
+
+    def _digits(self, scope: Quantified, equation: Polynomial, ranges: Ranges) -> Quantified | None:
+        """`scope` solved for outer*R + inner == position with inner < R: quotient and remainder of the position."""
+        involved = [bound for bound in scope.bounds if bound.variable in equation.symbols]
+        if len(involved) != 2 or not all(map(unit, involved)):
+            return None
+        for outer, inner in (involved, involved[::-1]):
+            high, low = equation.coefficient(outer.variable), equation.coefficient(inner.variable)
+            sign = low.constant if low is not None else None
+            if high is None or sign not in (1, -1) or high != inner.stop * sign:
+                continue
+            rest = equation - high * symbol(outer.variable) - symbol(inner.variable) * sign
+            position = rest if sign == -1 else -rest
+            solution = {
+                outer.variable: floor_divide(position, inner.stop, ranges),
+                inner.variable: floor_modulo(position, inner.stop, ranges),
+            }
+            others = tuple(bound for bound in scope.bounds if bound not in involved)
+            limits = (AtLeast(position), AtLeast(outer.stop * inner.stop - position - 1))
+            narrowed = Quantified(others, (*scope.conditions, *limits), scope.index, scope.value)
+            return replaced(narrowed, solution, ranges)
+        return None
 
     def _settled(self, scope: Quantified, buffer: Buffer) -> tuple[Term, tuple[Condition, ...]] | Unknown | None:
         fused = fuse(replace(scope, index=()), self.ranges)

@@ -41,7 +41,10 @@ Monomial = tuple[tuple[str, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A sum: coefficient of each product of powers of atoms; atoms are texts."""
+    """A sum: coefficient of each product of powers of atoms.
+
+    Atoms are texts, and each delimits itself, so that a form has one text and two forms never share one.
+    """
 
     terms: tuple[tuple[Monomial, Fraction], ...]
 
@@ -51,7 +54,13 @@ class Form:
 
 def _product_text(monomial: Monomial, factor: Fraction) -> str:
     parts = [f"{atom}^{power}" if power != 1 else atom for atom, power in monomial]
-    return " * ".join(([str(factor)] if factor != 1 or not parts else []) + parts)
+    return " * ".join(([_factor_text(factor)] if factor != 1 or not parts else []) + parts)
+
+
+def _factor_text(factor: Fraction) -> str:
+    """A coefficient; as a decimal where that is exactly what the number is, so that equal texts are equal numbers."""
+    approximate = float(factor)
+    return repr(approximate) if factor.denominator > 1 and Fraction(approximate) == factor else str(factor)
 
 
 ZERO = Form(())
@@ -111,22 +120,20 @@ def power(form: Form, exponent: Fraction) -> Form:
     """A form raised to a power; under a root only a positive factor is taken out."""
     if not form.terms:
         return ZERO if exponent > 0 else atom("1/0")
-    monomial, factor = _single(form)
     if exponent.denominator != 1:
-        if factor < 0:
-            return _form({((f"({form})", exponent),): Fraction(1)})
-        root = _exact_root(factor, exponent)
-        if root is None:
-            inner = f"({factor})"
-            rest = tuple(sorted([(name, value * exponent) for name, value in monomial] + [(inner, exponent)]))
-            return _form({rest: Fraction(1)})
-        return _form({tuple((name, value * exponent) for name, value in monomial): root})
+        return _root(form, exponent)
+    monomial, factor = _single(form)
     raised = tuple((name, value * exponent) for name, value in monomial)
     return _form({raised: factor ** int(exponent)})
 
 
-def _exact_root(factor: Fraction, exponent: Fraction) -> Fraction | None:
-    return Fraction(1) if factor == 1 else None
+def _root(form: Form, exponent: Fraction) -> Form:
+    """A root: of a single positive power its power, of anything else an atom."""
+    (monomial, factor), *others = form.terms
+    if others or factor != 1 or len(monomial) != 1 or monomial[0][1] % 2 == 0:
+        return _form({((f"({form})", exponent),): Fraction(1)})
+    (name, value), *_ = monomial
+    return _form({((name, value * exponent),): Fraction(1)})
 
 
 def normal_form(term: Term, names: Mapping[str, Polynomial], depth: int = 0) -> Form:
@@ -198,7 +205,7 @@ class _Normaliser:
         body = inner.form(term.body)
         bound_names = [str(name) for name in names.values()]
         if term.operator is not Operator.ADD:
-            return atom(f"{term.operator.value}{{{limits}{conditions}}} {body}")
+            return atom(f"({term.operator.value}{{{limits}{conditions}}} {body})")
         parts = [_taken_out(monomial, factor, bound_names, f"{limits}{conditions}") for monomial, factor in body.terms]
         return add(*parts)
 
@@ -229,7 +236,7 @@ def _taken_out(monomial: Monomial, factor: Fraction, names: list[str], limits: s
     inside = tuple(part for part in monomial if any(_mentions(part[0], name) for name in names))
     outside = tuple(part for part in monomial if part not in inside)
     body = Form(((inside, Fraction(1)),))
-    return multiply(_form({outside: factor}), atom(f"sum{{{limits}}} {body}"))
+    return multiply(_form({outside: factor}), atom(f"(sum{{{limits}}} {body})"))
 
 
 def _mentions(text: str, name: str) -> bool:

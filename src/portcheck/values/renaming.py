@@ -5,21 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from portcheck.core.dtype import DType
 from portcheck.ir import Polynomial, Ranges
 from portcheck.ir.algebra import replace_symbols, use_divisibility
 from portcheck.ir.polynomial import symbol
+from portcheck.numerics import Stage
 from portcheck.values.contract import Contract, Piece
 from portcheck.values.fusion import Quantified, fuse
 from portcheck.values.substitution import in_bound, in_condition, in_term
-from portcheck.values.terms import Bound, Carried, Element, Fold, Index, Scalar, Term, map_children, map_condition
+from portcheck.values.terms import (
+    Bound,
+    Carried,
+    Element,
+    Fold,
+    Index,
+    Rounded,
+    Scalar,
+    Term,
+    map_children,
+    map_condition,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the port's names are called in the original. Sizes may be expressions of the original's."""
+    """What the port's names are called in the original. Sizes may be expressions of the original's.
+
+    `dtypes` gives, by name, what a dtype that the port leaves open is taken to be.
+    """
 
     buffers: Mapping[str, str] = field(default_factory=dict)
     sizes: Mapping[str, Polynomial] = field(default_factory=dict)
+    dtypes: Mapping[str, DType] = field(default_factory=dict)
 
 
 def renamed_term(term: Term, names: Names, ranges: Ranges) -> Term:
@@ -36,8 +53,19 @@ def _renamed(term: Term, names: Names) -> Term:
             return Carried(names.buffers.get(buffer, buffer), index)
         case Scalar(name):
             return _renamed_scalar(name, names)
+        case Rounded(dtype, operand, span):
+            return Rounded(names.dtypes.get(dtype.name, dtype), _renamed(operand, names), span)
+        case Fold():
+            inner = map_children(term, lambda child: _renamed(child, names))
+            assert isinstance(inner, Fold)
+            return replace(inner, stages=tuple(_renamed_stage(stage, names) for stage in term.stages))
         case _:
             return map_children(term, lambda child: _renamed(child, names))
+
+
+def _renamed_stage(stage: Stage, names: Names) -> Stage:
+    terms = replace_symbols(stage.terms, names.sizes)
+    return replace(stage, terms=terms, dtype=names.dtypes.get(stage.dtype.name, stage.dtype))
 
 
 def _renamed_scalar(name: str, names: Names) -> Term:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portcheck.ir import (
     Alloc,
@@ -27,7 +27,7 @@ from portcheck.ir import (
     subexpressions,
     symbols_in,
 )
-from portcheck.ir.algebra import floor_divide, polynomial_of
+from portcheck.ir.algebra import floor_divide, polynomial_of, replace_symbols
 from portcheck.ir.polynomial import symbol
 from portcheck.ir.ranges import INDEX_MARK
 from portcheck.values.lanes import WARP
@@ -35,6 +35,8 @@ from portcheck.values.substitution import LANE
 from portcheck.values.terms import Bound
 
 WARP_INDEX = f"{INDEX_MARK}threadIdx.x/32"
+WARPS = "warps"
+"""The number of warps of a block whose size is not a number."""
 _THREAD, _BLOCK_SIZE = "threadIdx.x", "blockDim.x"
 _SPLITTERS = {
     Operator.TRUNCATED_DIVIDE: WARP,
@@ -61,52 +63,74 @@ class Threads:
 
 def threads_of(kernel: Kernel, launch: Launch | None) -> Threads:
     """The threads of `kernel` as `launch` runs them."""
-    symbols = _stated_sizes(launch)
+    ranges = _launched(launch)
+    symbols = _stated_sizes(launch, ranges)
     assumptions: list[str] = []
     block: list[Bound] = []
     grid: list[Bound] = []
-    ranges = asserted(kernel, symbols)
+    ranges = replace(ranges, divisors=asserted(kernel, symbols).divisors)
     for name, extent in _inferred_block(kernel, symbols).items():
         symbols[name] = extent
         assumptions.append(f"{name} = {extent}: the extent of the shared array that the thread index selects")
-    for axis in kernel.axes:
+    for axis in sorted(kernel.axes, key=lambda axis: axis.kind not in _THREADS):
         extent = symbol(f"{axis.name}.extent") if axis.extent is None else polynomial_of(axis.extent, ranges, symbols)
         if axis.kind in _THREADS and axis.name == _THREAD and _uses_lanes(kernel):
             bounds, assumed = _warps_and_lanes(extent, symbols)
             assumptions.extend(assumed)
+            _substitute_sizes(symbols, ranges)
         elif extent.constant == 1:
             symbols[axis.name], bounds = number(0), []
         else:
             symbols[axis.name] = symbol(f"{INDEX_MARK}{axis.name}")
             bounds = [Bound(f"{INDEX_MARK}{axis.name}", number(0), extent, number(1))]
         (block if axis.kind in _THREADS else grid).extend(bounds)
+    counts = {name: 1 for bound in block for name in bound.stop.symbols}
+    ranges = replace(ranges, least={**ranges.least, **counts})
     for bound in (*block, *grid):
         ranges = ranges.with_extent(bound.variable, bound.stop)
     return Threads(symbols, tuple(block), tuple(grid), ranges, tuple(assumptions))
 
 
-def _stated_sizes(launch: Launch | None) -> dict[str, Polynomial]:
+def _launched(launch: Launch | None) -> Ranges:
+    """Sizes of blocks and grids are at least 1."""
+    names = {f"{prefix}.{letter}" for prefix in ("gridDim", "blockDim") for letter in "xyz"}
+    for extent in launch.block if launch is not None else ():
+        names |= symbols_in(extent)
+    return Ranges(least=dict.fromkeys(sorted(names), 1))
+
+
+def _stated_sizes(launch: Launch | None, ranges: Ranges) -> dict[str, Polynomial]:
     sizes: dict[str, Polynomial] = {}
     if launch is None:
         return sizes
     for prefix, extents in (("gridDim", launch.grid), ("blockDim", launch.block)):
         for letter, extent in zip("xyz", extents, strict=False):
             if symbols_in(extent) != {f"{prefix}.{letter}"}:
-                sizes[f"{prefix}.{letter}"] = polynomial_of(extent)
+                sizes[f"{prefix}.{letter}"] = polynomial_of(extent, ranges)
     return sizes
 
 
 def _inferred_block(kernel: Kernel, stated: dict[str, Polynomial]) -> dict[str, Polynomial]:
     """Block sizes that no launch states, from static shared arrays indexed by a thread index alone."""
     shapes = {op.name: op.type.shape for op in operations(kernel.body) if isinstance(op, Alloc) and _is_shared(op)}
-    found: dict[str, set[int]] = {}
+    found: dict[str, set[Polynomial]] = {}
     for op in operations(kernel.body):
         for access in accesses(op):
             for index, extent in zip(access.index, shapes.get(access.buffer, ()), strict=False):
-                size = polynomial_of(_unpadded(extent)).constant
-                if isinstance(index, Symbol) and index.name.startswith("threadIdx.") and size is not None:
+                if isinstance(index, Symbol) and index.name.startswith("threadIdx."):
+                    size = polynomial_of(_unpadded(extent))
                     found.setdefault(f"blockDim.{index.name[-1]}", set()).add(size)
-    return {name: number(min(sizes)) for name, sizes in sorted(found.items()) if name not in stated and len(sizes) == 1}
+    parameters = {parameter.name for parameter in kernel.parameters}
+    return {
+        name: next(iter(sizes))
+        for name, sizes in sorted(found.items())
+        if len(sizes) == 1 and _is_open(stated.get(name), parameters)
+    }
+
+
+def _is_open(stated: Polynomial | None, parameters: set[str]) -> bool:
+    """Whether a launch leaves a block size open: it states none, or a variable of the host."""
+    return stated is None or (stated.constant is None and not stated.symbols & parameters)
 
 
 def _is_shared(op: Alloc) -> bool:
@@ -142,7 +166,7 @@ def _warps_and_lanes(extent: Polynomial, symbols: dict[str, Polynomial]) -> tupl
     """Splits threadIdx.x into warp and lane; a symbolic block size becomes 32 times a number of warps."""
     assumptions = []
     if extent == symbol(_BLOCK_SIZE):
-        warps = symbol(f"{_BLOCK_SIZE}/{WARP}")
+        warps = symbol(WARPS)
         symbols[_BLOCK_SIZE] = warps * WARP
         assumptions.append(f"{_BLOCK_SIZE} is a multiple of {WARP}")
     else:
@@ -150,7 +174,7 @@ def _warps_and_lanes(extent: Polynomial, symbols: dict[str, Polynomial]) -> tupl
         if extent.constant is None and warps * WARP != extent:
             assumptions.append(f"{extent} is a multiple of {WARP}")
             symbols.update(_as_multiple(extent))
-            warps = symbol(f"{extent}/{WARP}")
+            warps = symbol(WARPS)
     lane = Bound(LANE, number(0), number(WARP), number(1))
     if warps.constant == 1:
         symbols[_THREAD] = symbol(LANE)
@@ -159,11 +183,17 @@ def _warps_and_lanes(extent: Polynomial, symbols: dict[str, Polynomial]) -> tupl
     return [Bound(WARP_INDEX, number(0), warps, number(1)), lane], assumptions
 
 
+def _substitute_sizes(symbols: dict[str, Polynomial], ranges: Ranges) -> None:
+    """Rewrites what the launch says of grids in the sizes that are known now."""
+    for name in [name for name in symbols if name.startswith("gridDim.")]:
+        symbols[name] = replace_symbols(symbols[name], symbols, ranges)
+
+
 def _as_multiple(extent: Polynomial) -> dict[str, Polynomial]:
     """A single symbol written as 32 times its quotient."""
     if len(extent.terms) == 1 and len(extent.terms[0][0]) == 1 and extent.terms[0][0][0].operator is None:
         name = extent.terms[0][0][0].text
-        return {name: symbol(f"{name}/{WARP}") * WARP, _BLOCK_SIZE: symbol(f"{name}/{WARP}") * WARP}
+        return {name: symbol(WARPS) * WARP, _BLOCK_SIZE: symbol(WARPS) * WARP}
     return {}
 
 

@@ -24,7 +24,7 @@ from portcheck.numerics import Stage
 from portcheck.values.evaluation import State
 from portcheck.values.folds import fold
 from portcheck.values.fusion import Quantified
-from portcheck.values.memory import Buffer, Havoc, Marker, Reader, Write
+from portcheck.values.memory import Buffer, Havoc, Marker, Write
 from portcheck.values.terms import AtLeast, Bound, Carried, Condition, Function, IsZero, Rounded, Term
 
 _HALVINGS = {
@@ -136,7 +136,7 @@ def _combined(state: State, loop: Loop, before: Buffer, operator: Operator, exte
     count = floor_divide(extent, number(last), state.ranges)
     ranges = state.ranges.with_extent(element, number(last)).with_extent(term, count)
     position = symbol(term) * last + (symbol(element) if last > 1 else number(0))
-    body = Reader(ranges, state.given() or ()).read(before, (position,))
+    body = state.reader_in(ranges).read(before, (position,))
     stage = Stage(
         name="shared-memory tree",
         terms=count,

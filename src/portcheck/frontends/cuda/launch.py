@@ -212,7 +212,7 @@ class _Host:
         """A host expression; one that is not understood is a symbol named by its text."""
         value = self._pure(node)
         if value is None:
-            return Symbol(" ".join(node.text.split()), INT32)
+            return Symbol(f"host({' '.join(node.text.split())})", INT32)
         return value.expr
 
     def _pure(self, node: Node) -> Scalar | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from portcheck.align import OutputMatch
+from portcheck.align import Match, OutputMatch
 from portcheck.core.report import OutputRow
 from portcheck.rules import Pair
 from portcheck.values import Contract, Piece, condition_text, coordinate_names, term_text
@@ -58,12 +58,20 @@ def alignment_lines(pair: Pair) -> tuple[str, ...]:
     return tuple(_lines(pair))
 
 
+def _evidence(match: Match, pair: Pair) -> str:
+    """Why a parameter was taken to answer another; a size that a shape answers needs no parameter."""
+    by_shape = [name for name, size in pair.alignment.names.sizes.items() if str(size) == match.cuda]
+    if match.nki is None and by_shape:
+        return f"answered by the size {min(by_shape, key=len)}"
+    return match.evidence
+
+
 def _lines(pair: Pair) -> Iterator[str]:
     pairing = pair.pairing
     if pairing.cuda and pairing.nki:
         yield f"kernel {pairing.cuda} <-> {pairing.nki}: {pairing.evidence}"
     for match in (*pair.alignment.inputs, *pair.alignment.scalars):
-        yield f"{match.cuda} <-> {match.nki or 'nothing'}: {match.evidence}"
+        yield f"{match.cuda} <-> {match.nki or 'nothing'}: {_evidence(match, pair)}"
     for output in pair.alignment.outputs:
         yield f"{output.cuda} <-> {output.nki or 'nothing'} (output): {output.evidence}"
     for name, size in sorted(pair.alignment.names.sizes.items()):

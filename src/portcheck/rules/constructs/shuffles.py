@@ -10,7 +10,7 @@ from portcheck.core.source import Span
 from portcheck.ir import Exchange, Scan, Transpose, kernel_operations
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, CUDA_SHUFFLE, NKI_FIRST, NKI_SUM
-from portcheck.rules.reductions.lanes import lanes_are_missing
+from portcheck.rules.reductions.lanes import is_followed, lanes_are_missing
 from portcheck.rules.reductions.text import name_of
 
 _MOVERS = (Exchange, Scan, Transpose)
@@ -47,7 +47,7 @@ def warp_shuffle_unmapped(pair: Pair) -> Iterator[Draft]:
             continue
         own = operations_of(match.cuda) & exchanges.keys()
         accounted |= own
-        if own and (match.nki is None or lanes_are_missing(match)):
+        if own and is_followed(pair, match.cuda) and (match.nki is None or lanes_are_missing(match)):
             first = exchanges[min(own)]
             yield Draft(
                 message=f"`{first.via}` combines the lanes of a warp into a {name_of(match.cuda.operator)}; "

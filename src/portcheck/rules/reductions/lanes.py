@@ -1,10 +1,12 @@
-"""Reductions whose port leaves the lanes of a warp apart."""
+"""Whether a reduction was followed to its end, and whether its port leaves the lanes of a warp apart."""
 
 from __future__ import annotations
 
-from portcheck.align import ReductionMatch
+from portcheck.align import ReductionMatch, operations_of
 from portcheck.align.sharing import skipped
 from portcheck.ir import Order
+from portcheck.rules._base import Pair
+from portcheck.values import Fold, subterms
 
 
 def lanes_are_missing(match: ReductionMatch) -> bool:
@@ -14,3 +16,17 @@ def lanes_are_missing(match: ReductionMatch) -> bool:
     share = skipped(match.nki) // skipped(match.cuda)
     trees = [stage.terms.constant for stage in match.cuda.stages if stage.order is Order.BUTTERFLY]
     return share > 1 and share in trees
+
+
+def is_followed(pair: Pair, fold: Fold) -> bool:
+    """Whether a reduction of the original is known whole: an output that was summarised holds it.
+
+    One that is not may be a part of a larger reduction, which the port may well have; only where the port combines
+    nothing with that operator is it missing all the same.
+    """
+    own = operations_of(fold)
+    for contract in pair.original.contracts:
+        folds = [node for piece in contract.pieces for node in subterms(piece.value) if isinstance(node, Fold)]
+        if not contract.problem and any(own & operations_of(node) for node in folds):
+            return True
+    return not any(other.operator is fold.operator for other in pair.port.folds)

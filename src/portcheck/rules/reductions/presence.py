@@ -10,7 +10,7 @@ from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, CUDA_SHUFFLE, NKI_FIRST, NKI_MAX, NKI_SUM
-from portcheck.rules.reductions.lanes import lanes_are_missing
+from portcheck.rules.reductions.lanes import is_followed, lanes_are_missing
 from portcheck.rules.reductions.text import name_of
 from portcheck.values import Bound, Contract, Fold, subterms
 
@@ -76,7 +76,7 @@ def reduction_missing(pair: Pair) -> Iterator[Draft]:
     """A reduction of the original, or one of its stages, has no counterpart."""
     is_readable = not (pair.nki.opaque or pair.nki.calls)
     for match in pair.alignment.reductions:
-        if match.cuda is None or match.nki is not None:
+        if match.cuda is None or match.nki is not None or not is_followed(pair, match.cuda):
             continue
         yield Draft(
             message=f"The {name_of(match.cuda.operator)} over {_terms(match.cuda)} terms has no counterpart in the "

@@ -72,7 +72,8 @@ def equality_not_decided(pair: Pair) -> Iterator[Draft]:
         if output.equality.outcome is not Outcome.UNDECIDED:
             continue
         found = output.equality
-        parts = f" Original: {found.cuda_part}. Port: {found.nki_part}." if found.cuda_part or found.nki_part else ""
+        left, right = (part.replace("$", "") for part in (found.cuda_part, found.nki_part))
+        parts = f" Original: {left}. Port: {right}." if left or right else ""
         yield Draft(
             message=f"`{output.cuda}` was not proved equal: {found.reason}.{parts}",
             remedy="Compare the two formulas of this output by hand at the place named.",
