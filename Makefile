@@ -19,7 +19,7 @@ help:
 	@echo "make demo     compare one labelled pair and print the report"
 	@echo "make test     run the tests"
 	@echo "make check    lint, format, types, layers, sizes, generated docs"
-	@echo "make sweep    run over every pair in CORPUS (default: corpus)"
+	@echo "make sweep    read every source under the folders CORPUS (default: corpus)"
 	@echo "make bench    measure speed"
 	@echo "make docs     regenerate docs/reference"
 	@echo "make golden   regenerate the golden reports of the tests"

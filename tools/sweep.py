@@ -69,11 +69,10 @@ def swept(folder: str, show_traceback: bool) -> Sweep:
 
 
 def sources(folder: Path) -> Iterator[Path]:
-    """The files that may hold kernels, in order; an empty file holds nothing to read."""
+    """The files that may hold kernels, in order."""
     if not folder.is_dir():
         sys.exit(f"{folder} is not a folder")
-    found = (path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
-    return (path for path in sorted(found) if path.read_bytes().strip())
+    return (path for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES and path.is_file())
 
 
 def add(sweep: Sweep, program: Program) -> None:

@@ -135,7 +135,8 @@ def _output_score(left: Contract | None, right: Contract | None, name: str, othe
 
 
 def _match_scalars(cuda: Program, nki: Program) -> tuple[Match, ...]:
-    left = [p.name for kernel in cuda.kernels for p in kernel.parameters if not p.is_buffer]
+    scalars = [p.name for kernel in cuda.kernels for p in kernel.parameters if not p.is_buffer]
+    left = list(dict.fromkeys(scalars))
     right = [p.name for kernel in nki.kernels for p in kernel.parameters if not p.is_buffer]
     matches = {}
     for name in left:

@@ -190,7 +190,7 @@ def program_of(
     request = Request(
         cuda_path=path, nki_path=path, defines=defines, include_roots=include_roots, nki_version=nki_version
     )
-    source = read_source(path)
+    source = read_source(path, may_be_empty=True)
     module: CudaModule | NkiModule
     if path.endswith(".py"):
         module = read_nki(source, _nki_options(request, _target(target, load())))

@@ -14,10 +14,11 @@ MOST_BYTES = 16 * 1024 * 1024
 _FRAMEWORKS = {"triton": "Triton", "torch": "PyTorch", "jax": "JAX"}
 
 
-def read_source(path: str) -> SourceFile:
+def read_source(path: str, *, may_be_empty: bool = False) -> SourceFile:
     """The text of the file at `path`, under that name.
 
-    Raises InputError for a path that does not exist, is not a file, is empty, too large, binary or not UTF-8.
+    Raises InputError for a path that does not exist, is not a file, is too large, binary or not UTF-8, and for a file
+    without text unless it `may_be_empty`.
     """
     file = Path(path)
     if file.is_dir():
@@ -36,12 +37,12 @@ def read_source(path: str) -> SourceFile:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{path} cannot be read: {reason}", hint="check the path and its permissions") from None
+    if not may_be_empty and not data.strip():
+        raise InputError(f"{path} is empty", hint="give the file that holds the kernel", path=path)
     return SourceFile(path, _decoded(path, data))
 
 
 def _decoded(path: str, data: bytes) -> str:
-    if not data.strip():
-        raise InputError(f"{path} is empty", hint="give the file that holds the kernel", path=path)
     if b"\0" in data:
         raise InputError(f"{path} is a binary file", hint="give source text, not a compiled kernel", path=path)
     try:

@@ -8,6 +8,7 @@ from portcheck.core.finding import Certainty, Finding, Severity
 from portcheck.core.report import OutputRow, Verdict
 
 EXIT_FINDINGS = 1
+_UNREADABLE = "PC002"
 _FAILING = {
     "error": {Verdict.NOT_FAITHFUL, Verdict.NOT_VERIFIED},
     "warning": {Verdict.NOT_FAITHFUL, Verdict.NOT_VERIFIED, Verdict.NEEDS_DECISION},
@@ -34,6 +35,8 @@ def summary(outcome: Verdict, findings: Sequence[Finding], outputs: Sequence[Out
     """The verdict in one sentence."""
     undecided = [output.name for output in outputs if output.status == "undecided"]
     match outcome:
+        case Verdict.NOT_FAITHFUL if any(finding.code == _UNREADABLE for finding in findings):
+            return "The port could not be read, so nothing was compared."
         case Verdict.NOT_FAITHFUL:
             named = _named(finding for finding in findings if finding.severity is Severity.ERROR)
             return f"The port does not compute what the original computes: {named}."

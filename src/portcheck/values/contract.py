@@ -25,6 +25,7 @@ from portcheck.values.fusion import Quantified, counted_from_zero, fuse, ranges_
 from portcheck.values.interpretation import run
 from portcheck.values.lanes import settled
 from portcheck.values.memory import Buffer, Event, Havoc, Write
+from portcheck.values.splitting import in_rows
 from portcheck.values.terms import (
     Bound,
     Carried,
@@ -92,7 +93,11 @@ def evaluate(program: Program) -> Evaluated:
         names = dict(launch.arguments)
         for buffer in _outputs(kernel, state):
             outside = names.get(buffer.name, buffer.name)
-            memory[outside] = _over_the_grid(buffer, state)
+            before = memory.get(outside, ())
+            if buffer.events == before:
+                continue
+            buffer = replace(buffer, events=(*before, *_over_the_grid(buffer.events[len(before) :], state)))
+            memory[outside] = buffer.events
             contracts[outside] = _contract(outside, buffer, state, kernel)
         folds.extend(_folds(state))
     unique = tuple(dict.fromkeys(assumptions))
@@ -114,9 +119,10 @@ def _outputs(kernel: Kernel, state: State) -> list[Buffer]:
     return [state.buffers[name] for name in names if name in state.buffers and state.buffers[name].events]
 
 
-def _over_the_grid(buffer: Buffer, state: State) -> tuple[Event, ...]:
+def _over_the_grid(new_events: tuple[Event, ...], state: State) -> tuple[Event, ...]:
+    """What one block did as what all blocks did."""
     events: list[Event] = []
-    for event in buffer.events:
+    for event in new_events:
         if isinstance(event, Write):
             bounds = (*event.scope.bounds, *state.threads.grid)
             event = replace(event, scope=replace(event.scope, bounds=bounds))
@@ -127,7 +133,7 @@ def _over_the_grid(buffer: Buffer, state: State) -> tuple[Event, ...]:
 def _contract(output: str, buffer: Buffer, state: State, kernel: Kernel) -> Contract:
     pieces: list[Piece] = []
     places = definitions(kernel)
-    for event in _over_the_grid(buffer, state):
+    for event in buffer.events:
         if isinstance(event, Havoc):
             return Contract(output, tuple(pieces), event.reason)
         if not isinstance(event, Write):
@@ -164,7 +170,7 @@ def _piece(event: Write, buffer: Buffer, state: State, span: Span) -> Piece | No
     if event.mode is WriteMode.ADD:
         fused = _collected(fused, buffer, event, ranges, span)
     fused = counted_from_zero(fused, ranges)
-    used = fuse(fused, ranges) or fused
+    used = in_rows(fuse(fused, ranges) or fused, ranges)
     used = replace(used, bounds=tuple(bound for bound in used.bounds if _is_used(bound, used)))
     value = pruned(used.value, ranges_of(used.bounds, ranges), used.conditions)
     return Piece(_ordered(used), used.conditions, used.index[0], value)

@@ -251,6 +251,35 @@ def condition_symbols(condition: Condition) -> frozenset[str]:
             return frozenset().union(*(condition_symbols(inner) for inner in conditions))
 
 
+def condition_polynomials(condition: Condition) -> tuple[Polynomial, ...]:
+    """The integer expressions in a condition, those inside its terms not included."""
+    match condition:
+        case AtLeast(value) | IsZero(value):
+            return (value,)
+        case NotAll(conditions):
+            return tuple(value for inner in conditions for value in condition_polynomials(inner))
+        case _:
+            return ()
+
+
+def own_polynomials(term: Term) -> tuple[Polynomial, ...]:
+    """The integer expressions of `term` itself, not those of the terms inside."""
+    match term:
+        case Index(value) | Element(_, value):
+            return (value,)
+        case Carried(_, index):
+            return index
+        case Moved(_, lane, _):
+            return (lane,)
+        case Fold(_, bounds, conditions, _):
+            limits = tuple(limit for bound in bounds for limit in (bound.start, bound.stop, bound.step))
+            return (*limits, *(value for condition in conditions for value in condition_polynomials(condition)))
+        case Choice(conditions, _, _):
+            return tuple(value for condition in conditions for value in condition_polynomials(condition))
+        case _:
+            return ()
+
+
 def bound_symbols(bound: Bound) -> frozenset[str]:
     """The integer symbols the limits of a bound depend on."""
     return bound.start.symbols | bound.stop.symbols | bound.step.symbols

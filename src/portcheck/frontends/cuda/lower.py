@@ -107,7 +107,18 @@ def _kernel(state: State, text: Text, function: Function) -> tuple[Kernel, Launc
         body=(*state.hoisted, *emitted),
     )  # fmt: skip
     launch = _launch(state, function, [declared.name for _, declared in parameters], sites)
-    return kernel, launch
+    named = {parameter.name: parts for (parameter, _), parts in zip(parameters, members, strict=True)}
+    return kernel, _by_member(launch, named)
+
+
+def _by_member(launch: Launch, members: Mapping[str, tuple[Parameter, ...]]) -> Launch:
+    """`launch` with the argument for a record given member by member, as the kernel takes it."""
+    arguments = (
+        (part.name, argument + part.name.removeprefix(name))
+        for name, argument in launch.arguments
+        for part in members[name]
+    )
+    return replace(launch, arguments=tuple(arguments))
 
 
 def _sites(state: State, text: Text, function: Function) -> list[LaunchSite]:

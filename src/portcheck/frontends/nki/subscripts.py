@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from portcheck.core.dtype import INT64
+from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.nki.arithmetic import difference, known, known_int, plus
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
@@ -85,6 +85,8 @@ def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | 
 
 def _selector(context: Context, value: Value) -> Selector | None:
     match value:
+        case Grid(expression) if expression.dtype == BOOL:
+            return None  # elements chosen by a condition, not by their positions
         case Stretch() | Grid() | Dots() | Nothing():
             return value
         case View() | Result():
