@@ -73,12 +73,15 @@ _Output = Annotated[
 _FailOn = Annotated[
     FailOn,
     typer.Option(
-        help="Exit with 1 on not-faithful and not-verified (error), also on needs-decision (warning), or never."
+        help="Exit with 1 on not-faithful and not-verified (error), also on needs-decision (warning), or never.",
+        metavar="error|warning|never",
     ),
 ]
-_Define = Annotated[list[str] | None, typer.Option(help="A macro of the CUDA source.", metavar="NAME=VALUE")]
+_Define = Annotated[
+    list[str] | None, typer.Option(help="A macro of the CUDA source; may be repeated.", metavar="NAME=VALUE")
+]
 _Include = Annotated[
-    list[str] | None, typer.Option("-I", help="A folder to look for included files in.", metavar="DIR")
+    list[str] | None, typer.Option("-I", help="A folder to look for included files in; may be repeated.", metavar="DIR")
 ]
 _Shape = Annotated[
     list[str] | None,

@@ -50,6 +50,8 @@ def example_text(example: object) -> str:
 
 
 def _field(name: str, value: object) -> Iterator[str]:
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
     if isinstance(value, tuple):
         value = ", ".join(map(str, value))
     text = str(value.value) if isinstance(value, Enum) else str(value)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
+
+import tomli
 
 from portcheck.core.errors import KnowledgeError, did_you_mean
 
@@ -226,8 +227,8 @@ def read_toml(path: Path, shown: str) -> tuple[Table, Sources]:
     """
     try:
         with path.open("rb") as stream:
-            values = tomllib.load(stream)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            values = tomli.load(stream)
+    except (OSError, UnicodeDecodeError, tomli.TOMLDecodeError) as error:
         raise KnowledgeError(f"{shown}: cannot be read: {error}") from error
     root = Table(values, shown, "")
     return root, Sources(root.table("sources").strings())

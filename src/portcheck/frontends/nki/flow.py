@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from portcheck.core.source import Span
 from portcheck.frontends.nki.values import Value
 
 
@@ -20,8 +21,9 @@ class FlowKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """How a block ends; `value` is what it returns, `is_done` that the rest of the block ran already."""
+    """How a block ends: with `value` returned at `span`; `is_done` says that the rest of the block ran already."""
 
     kind: FlowKind = FlowKind.NORMAL
     value: Value | None = None
     is_done: bool = False
+    span: Span | None = None

@@ -110,7 +110,7 @@ def _run(context: Context, frame: Frame, function: Function) -> None:
     try:
         flow = run_block(context, frame, function.node.body.body)
         if flow.kind is FlowKind.RETURN and not flow.is_done:
-            emit_return(context, flow.value if flow.value is not None else NONE)
+            emit_return(context, flow)
     except OutOfFuelError:
         context.opaque("the kernel is too long to be evaluated", function.name, writes=_tensors(context))
     except (NeedsUnrollingError, RecursionError):

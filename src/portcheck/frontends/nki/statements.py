@@ -114,7 +114,8 @@ def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
             case cst.Assert(test=test):
                 _assume(context, evaluate(context, frame, test), frame.segment.text(test))
             case cst.Return(value=returned):
-                return Flow(FlowKind.RETURN, evaluate(context, frame, returned) if returned is not None else NONE)
+                result = evaluate(context, frame, returned) if returned is not None else NONE
+                return Flow(FlowKind.RETURN, result, span=frame.segment.span(part))
             case cst.Break():
                 return Flow(FlowKind.BREAK)
             case cst.Continue():
@@ -333,11 +334,12 @@ def _emit_leaving(context: Context, flow: Flow) -> None:
     elif flow.kind is FlowKind.CONTINUE:
         context.builder.emit(Leave, via="continue", kind=LeaveKind.ITERATION)
     elif flow.kind is FlowKind.RETURN and not context.inlining:
-        emit_return(context, flow.value or NONE)
+        emit_return(context, flow)
 
 
-def emit_return(context: Context, value: Value) -> None:
+def emit_return(context: Context, flow: Flow) -> None:
     """What the kernel hands back."""
+    value = flow.value if flow.value is not None else NONE
     values = value.values if isinstance(value, Items) else [] if isinstance(value, Nothing) else [value]
     buffers: list[str] = []
     for item in values:
@@ -347,7 +349,8 @@ def emit_return(context: Context, value: Value) -> None:
         elif isinstance(item, Unknown):
             context.opaque(f"returns something that is not understood: {item.reason}", "return")
     context.results = tuple(buffers) or context.results
-    context.builder.emit(Return, via="return", buffers=tuple(buffers))
+    place = {} if flow.span is None else {"span": flow.span}
+    context.builder.emit(Return, via="return", buffers=tuple(buffers), **place)
 
 
 def _import(frame: Frame, part: cst.Import | cst.ImportFrom) -> None:

@@ -55,7 +55,7 @@ def _blocks(report: Report, options: Options, width: int) -> list[RenderableType
         ("How the sides answer each other", bullets(report.alignment)),
         ("Outputs", output_table(report.outputs)),
         ("CUDA constructs and their counterparts", mapping_table(report.mapping)),
-        ("Reductions", reduction_tables(report.reductions)),
+        ("Reductions", reduction_tables(report.reductions, report.inputs)),
         ("Precision", precision_table(report.precision)),
         (f"Findings: {counts(report.findings)}", finding_blocks(report.findings, options.sources, width - 2)),
         ("Suppressed findings", suppressed_lines(report.suppressed)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len, get_character_cell_size
 from rich.console import Group, RenderableType
@@ -11,13 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from portcheck.core.finding import Place
-from portcheck.core.source import SourceFile
+from portcheck.core.source import Position, SourceFile
 from portcheck.reporting.escape import single_line, visible
 from portcheck.reporting.formats.terminal.words import QUIET, quiet, spaced
 from portcheck.reporting.view import CUDA_SIDE, NKI_SIDE, NO_COUNTERPART, location
 
 _CONTEXT = 1
-_MOST_LINES = 8
+_MOST_WHOLE = 3  # a place of more lines is shown by its first ones
+_SHOWN_OF_LONG = 2
 _LEAD_IN = 8
 _BETWEEN = " │ "
 _NARROWEST_HALF = 42
@@ -53,31 +54,46 @@ def _side(name: str, place: Place | None, sources: Mapping[str, SourceFile], wid
     if place is None:
         return quiet(f"{name}: {NO_COUNTERPART}")
     header = spaced(quiet(name), Text(_last_cells(single_line(location(place)), width - len(name) - 2)))
-    return Text("\n").join([header, *_drawn(_lines(place, sources), width)])
+    lines, left_out = _lines(place, sources)
+    return Text("\n").join([header, *_drawn(_at_margin(lines), left_out, width)])
 
 
 def _height(side: Text) -> int:
     return side.plain.count("\n") + 1
 
 
-def _lines(place: Place, sources: Mapping[str, SourceFile]) -> list[_Line]:
-    """The lines of `place` and those around it, from its file if it is known, else from the place's own text."""
+def _lines(place: Place, sources: Mapping[str, SourceFile]) -> tuple[list[_Line], int]:
+    """The lines of `place` and those around it, and how many were left out.
+
+    Of a long place the first lines are shown, with nothing after them, and only the very first is marked.
+    """
+    texts, first, end = _standing(place, sources)
+    start = place.span.start
+    height = end.line - start.line + 1
+    left_out = height - _SHOWN_OF_LONG if height > _MOST_WHOLE else 0
+    last = end.line - left_out if left_out else min(end.line + _CONTEXT, first + len(texts) - 1)
+    shown: list[_Line] = []
+    for number in range(max(first, start.line - _CONTEXT), last + 1):
+        text = texts[number - first]
+        from_column = start.column - 1 if number == start.line else len(text) - len(text.lstrip())
+        to_column = end.column - 1 + (start == end) if number == end.line else len(text)
+        is_inside = start.line <= number <= end.line
+        if is_inside and not (left_out and number > start.line):
+            shown.append(_line(number, text, from_column, to_column))
+        elif is_inside or text.strip():
+            shown.append(_line(number, text, 0, 0))
+    return shown, left_out
+
+
+def _standing(place: Place, sources: Mapping[str, SourceFile]) -> tuple[tuple[str, ...], int, Position]:
+    """The lines of the place's file, or of its own text where the file is not known; the first's number; the end."""
     start, end = place.span.start, place.span.end
     source = sources.get(place.span.path)
-    if source is None or end.line > len(source.lines):
-        own = SourceFile(place.span.path, place.text).lines
-        return [_line(start.line + index, text, 0, len(text)) for index, text in enumerate(own)]
-    shown: list[_Line] = []
-    for number in range(max(1, start.line - _CONTEXT), min(len(source.lines), end.line + _CONTEXT) + 1):
-        text = source.lines[number - 1]
-        first = start.column - 1 if number == start.line else len(text) - len(text.lstrip())
-        last = end.column - 1 if number == end.line else len(text)
-        last += start == end  # a place between two characters gets one caret
-        inside = start.line <= number <= end.line
-        if not inside and not text.strip():
-            continue
-        shown.append(_line(number, text, first, last) if inside else _line(number, text, 0, 0))
-    return shown
+    if source is not None and end.line <= len(source.lines):
+        return source.lines, 1, end
+    own = SourceFile(place.span.path, " " * (start.column - 1) + place.text)
+    last = own.position(len(own.text))
+    return own.lines, start.line, Position(start.line + last.line - 1, last.column)
 
 
 def _line(number: int, text: str, first: int, last: int) -> _Line:
@@ -86,20 +102,29 @@ def _line(number: int, text: str, first: int, last: int) -> _Line:
     return _Line(number=number, text=visible(text), start=start, end=end)
 
 
-def _drawn(lines: list[_Line], width: int) -> list[Text]:
-    left_out = max(0, len(lines) - _MOST_LINES)
-    kept = lines[:_MOST_LINES]
-    digits = max((len(str(line.number)) for line in kept), default=1)
+def _at_margin(lines: list[_Line]) -> list[_Line]:
+    """`lines` without the indentation that all of them have."""
+    indentations = [len(line.text) - len(line.text.lstrip(" ")) for line in lines if line.text.strip()]
+    cut = min(indentations, default=0)
+    return [
+        replace(line, text=line.text[cut:], start=max(line.start - cut, 0), end=max(line.end - cut, 0))
+        for line in lines
+    ]
+
+
+def _drawn(lines: list[_Line], left_out: int, width: int) -> list[Text]:
+    digits = max((len(str(line.number)) for line in lines), default=1)
     room = width - digits - len(_BETWEEN)
-    shift = _shift(kept, room)
+    shift = _shift(lines, room)
     drawn: list[Text] = []
-    for line in kept:
+    for line in lines:
+        is_marked = line.end > line.start
         gutter = Text(f"{line.number:>{digits}}{_BETWEEN}", style=QUIET)
-        drawn.append(gutter.append(_window(line.text, shift, room), style="default"))
-        if line.end > line.start:
+        drawn.append(gutter.append(_window(line.text, shift if is_marked else 0, room), style="default"))
+        if is_marked:
             drawn.append(_carets(line, shift, room, digits))
     if left_out:
-        drawn.append(quiet(f"{' ' * digits}{_BETWEEN}... {left_out} more lines"))
+        drawn.append(Text(f"{' ' * digits}{_BETWEEN}... {left_out} more lines", style=QUIET))
     return drawn
 
 
@@ -110,7 +135,7 @@ def _carets(line: _Line, shift: int, room: int, digits: int) -> Text:
 
 
 def _shift(lines: list[_Line], room: int) -> int:
-    """How many cells to leave out on the left so that the first marked stretch is seen; the same for all lines."""
+    """How many cells to leave out of marked lines on the left so that the first marked stretch is seen."""
     marked = [line for line in lines if line.end > line.start]
     if not marked or max(line.end for line in marked) <= room:
         return 0

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from portcheck.core.report import Fidelity, MappingRow, OutputRow, PrecisionRow, ReductionRow, ReductionSide
+from portcheck.core.finding import Place
+from portcheck.core.report import (
+    Fidelity,
+    Input,
+    Inputs,
+    MappingRow,
+    OutputRow,
+    PrecisionRow,
+    ReductionRow,
+    ReductionSide,
+)
 from portcheck.reporting.formats.terminal.words import columns, prose, quiet
-from portcheck.reporting.view import CUDA_SIDE, NKI_SIDE, line_number, location
+from portcheck.reporting.view import CUDA_SIDE, NKI_SIDE, line_number
 
 _AGREES = frozenset({Fidelity.EQUAL, Fidelity.ABSORBED, Fidelity.NOT_NEEDED})
 _FAILS = frozenset({Fidelity.MISSING, Fidelity.UNKNOWN})
@@ -49,13 +60,14 @@ def mapping_table(mapping: Sequence[MappingRow]) -> list[RenderableType]:
     return [table]
 
 
-def reduction_tables(reductions: Sequence[ReductionRow]) -> list[RenderableType]:
+def reduction_tables(reductions: Sequence[ReductionRow], inputs: Inputs) -> list[RenderableType]:
     """For each reduction what both sides sum, through which stages, and how many roundings a term passes."""
     blocks: list[RenderableType] = []
     for row in reductions:
         if blocks:
             blocks.append(Text())
-        blocks += [prose(row.operator, style="bold").append(": ").append_text(prose(row.verdict)), _stages(row)]
+        title = prose(row.operator, style="bold").append(": ").append_text(prose(row.verdict))
+        blocks += [title, _stages(row, inputs)]
     return blocks
 
 
@@ -78,19 +90,28 @@ def _fidelity_style(fidelity: Fidelity) -> str:
     return "red" if fidelity in _FAILS else "yellow"
 
 
-def _stages(row: ReductionRow) -> Table:
+def _stages(row: ReductionRow, inputs: Inputs) -> Table:
     table = columns("side", "stage", "terms", "order", "dtype", "height", numbers=_NUMBERS)
-    for side, reduction in ((CUDA_SIDE, row.cuda), (NKI_SIDE, row.nki)):
-        for cells in _side_rows(side, reduction):
+    sides = ((CUDA_SIDE, row.cuda, inputs.cuda), (NKI_SIDE, row.nki, inputs.nki))
+    for side, reduction, compared in sides:
+        for cells in _side_rows(side, reduction, compared):
             table.add_row(*cells)
     return table
 
 
-def _side_rows(side: str, reduction: ReductionSide | None) -> Iterator[tuple[Text, ...]]:
+def _line_in(place: Place | None, compared: Input) -> str:
+    """The line of `place`, with the name of its file where that is not the one compared."""
+    if place is None:
+        return ""
+    line = f"line {line_number(place)}"
+    return line if place.span.path == compared.path else f"{PurePath(place.span.path).name} {line}"
+
+
+def _side_rows(side: str, reduction: ReductionSide | None, compared: Input) -> Iterator[tuple[Text, ...]]:
     if reduction is None:
         yield quiet(side), prose("no counterpart"), Text(), Text(), Text(), Text()
         return
-    place = quiet(location(reduction.place))
+    place = quiet(_line_in(reduction.place, compared))
     yield quiet(side), prose(reduction.text), Text(), place, Text(), prose(reduction.height, style="bold")
     for stage in reduction.stages:
         yield (
