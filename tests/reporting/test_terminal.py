@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
-from tests.reporting.sample import CUDA, EMPTY, HOSTILE_REPORT, ORDER, REPORT, SOURCES, TAIL
+from tests.reporting.sample import CUDA, EMPTY, HOSTILE_REPORT, NKI, ORDER, REPORT, SOURCES, TAIL
+from tests.reporting.sample import at as place_in
 
 from portcheck.core.finding import Place
 from portcheck.core.report import Report, Verdict
@@ -59,8 +60,35 @@ def test_sections_come_top_down() -> None:
 def test_excerpts_stand_side_by_side_with_carets_under_the_place() -> None:
     lines = [line.rstrip() for line in shown(replace(REPORT, findings=(TAIL,))).split("\n")]
     at = next(index for index, line in enumerate(lines) if "const int row" in line)
-    assert re.fullmatch(r" +4 │   const int row = blockIdx.x; +│ 6 │     for t in range\(rows // P\):", lines[at])
-    assert re.fullmatch(r" +│   \^{27} +│   │ {14}\^{16}", lines[at + 1])
+    assert re.fullmatch(r" +4 │ const int row = blockIdx.x; +│ 6 │ for t in range\(rows // P\):", lines[at])
+    assert re.fullmatch(r" +│ \^{27} +│   │ {10}\^{16}", lines[at + 1])
+
+
+def test_only_the_indentation_that_all_lines_share_is_left_out() -> None:
+    lines = shown(with_place(place_in(NKI, "rows, dim = x.shape")), width=80).split("\n")
+    assert [line.partition(" │ ")[2] for line in lines if re.match(r" +[456] │", line)] == [
+        "def rmsnorm(x, w, eps):", "    rows, dim = x.shape", "    for t in range(rows // P):",
+    ]  # fmt: skip
+
+
+def test_a_long_place_shows_its_first_lines_and_how_many_follow() -> None:
+    body = NKI.text[NKI.text.index("for t in") :].rstrip()
+    lines = shown(with_place(place_in(NKI, body)), width=80).split("\n")
+    at = next(index for index, line in enumerate(lines) if "for t in range(rows // P)" in line)
+    assert [line[4:] for line in lines[at : at + 4]] == [
+        "6 │ for t in range(rows // P):", "  │ ^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "7 │     xt = nl.ndarray((P, dim), dtype=x.dtype, buffer=nl.sbuf)", "  │ ... 4 more lines",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "said"), [("kernel.cu", "line 8 "), ("src/warp.cuh", "warp.cuh line 8 ")])
+def test_a_reduction_names_its_file_only_where_that_is_not_the_compared_one(path: str, said: str) -> None:
+    [row, _] = REPORT.reductions
+    assert row.cuda is not None
+    place = replace(place_in(CUDA, "ss += v * v"), span=replace(place_in(CUDA, "ss += v * v").span, path=path))
+    report = replace(EMPTY, reductions=(replace(row, cuda=replace(row.cuda, place=place)),))
+    [line] = [line for line in shown(report).split("\n") if "sum over k < dim of x[r,k]^2" in line]
+    assert said in line and ("kernel.cu" in line, "src/" in line) == (False, False)
 
 
 def test_narrow_excerpts_stand_one_above_the_other() -> None:

@@ -24,9 +24,7 @@ def codes_of(example: Example, folder: Path) -> set[str]:
     return {finding.code for finding in findings} | attached
 
 
-@pytest.mark.parametrize(
-    ("rule", "example"), CASES, ids=[f"{rule.code}: {example.title}" for rule, example in CASES]
-)
+@pytest.mark.parametrize(("rule", "example"), CASES, ids=[f"{rule.code}: {example.title}" for rule, example in CASES])
 def test_a_rule_flags_its_hits_and_leaves_the_others_alone(rule: Rule, example: Example, tmp_path: Path) -> None:
     assert (rule.code in codes_of(example, tmp_path)) is example.hit
 

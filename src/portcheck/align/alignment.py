@@ -65,6 +65,7 @@ class Alignment:
 
 
 _MOST_ASSIGNMENTS = 120
+EXCHANGED = "makes the outputs equal"
 
 
 def align(cuda: Facts, nki: Facts, original: Evaluated, port: Evaluated) -> Alignment:
@@ -217,14 +218,14 @@ class _Candidate:
 
     def other_assignments(self) -> list[tuple[Match, ...]]:
         """Assignments that exchange the port's inputs, those nearest to the chosen one first."""
-        matched = [match for match in self.inputs if match.nki is not None]
+        matched = [match for match in self.inputs if match.nki is not None and not likeness(match.cuda, match.nki)]
         if len(matched) < 2:
             return []
         orders = islice(permutations(range(len(matched))), 1, _MOST_ASSIGNMENTS)
         found = []
         for order in orders:
             exchanged = {
-                match.cuda: replace(match, nki=matched[place].nki, evidence="makes the outputs equal")
+                match.cuda: replace(match, nki=matched[place].nki, evidence=EXCHANGED)
                 for match, place in zip(matched, order, strict=True)
             }
             found.append(tuple(exchanged.get(match.cuda, match) for match in self.inputs))
@@ -287,6 +288,9 @@ class _Candidate:
             if mine and theirs and mine.pieces and theirs.pieces:
                 learn(sizes, mine.pieces[0], theirs.pieces[0], fixed | _launch_symbols(mine.pieces[0]))
                 learn_strides(sizes, mine.pieces[0], theirs.pieces[0], inputs)
+        for assertion in self.nki.assertions:
+            if assertion.kind == "equal":
+                sizes.assert_equal(assertion.value, assertion.limit)
         return sizes
 
     def _ranges(self, sizes: Sizes) -> Ranges:
@@ -302,8 +306,9 @@ class _Candidate:
             return OutputMatch(name, None, evidence, contract, None, missing)
         theirs = self.port.contract(other) or Contract(other, (), "the output is not written")
         theirs = renamed(theirs, name, names, ranges)
-        assumptions = (*sizes.assumptions, *self.original.assumptions, *self.port.assumptions)
-        return OutputMatch(name, other, evidence, contract, theirs, compare(contract, theirs), assumptions)
+        exchanged = [f"{match.nki} stands for {match.cuda}" for match in self.inputs if match.evidence == EXCHANGED]
+        assumptions = (*exchanged, *sizes.assumptions, *self.original.assumptions, *self.port.assumptions)
+        return OutputMatch(name, other, evidence, contract, theirs, compare(contract, theirs, ranges), assumptions)
 
     def _reductions(self, names: Names, mine: Names, ranges: Ranges) -> tuple[ReductionMatch, ...]:
         left = tuple(_named(fold, mine, ranges) for fold in principal(self.original.folds))

@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from portcheck.ir import Operator, Polynomial
 from portcheck.ir.algebra import minimum, replace_symbols
-from portcheck.ir.polynomial import symbol
+from portcheck.ir.polynomial import number, split, symbol
 from portcheck.values import Element, Fold, Piece, Term, subterms
 
 _LAUNCH = ("gridDim.",)
@@ -37,10 +37,20 @@ class Sizes:
         if size is not None and size not in fixed and size not in self.port:
             self.port[size] = _underlying_extent(original)
             return
-        lone = _underlying(original)
-        if lone is not None and lone in fixed and lone not in port.symbols and lone not in self.original:
-            self.original[lone] = port
-            self.assumptions.append(f"{lone} = {port}")
+        lone, product = _underlying(original), _untiled(port)
+        if product is None or lone is None or lone not in fixed or lone in product.symbols or lone in self.original:
+            return
+        self.original[lone] = product
+        self.assumptions.append(f"{lone} = {product}")
+
+    def assert_equal(self, value: Polynomial, limit: Polynomial) -> None:
+        """Uses what the port asserts: a size of it is a number."""
+        size = self.in_original(value)
+        name = _underlying(size)
+        if name is not None and size == symbol(name) and limit.constant is not None:
+            self.original[name] = limit
+            self.port = {key: replace_symbols(own, {name: limit}) for key, own in self.port.items()}
+            self.assumptions.append(f"{name} = {limit} (asserted by the port)")
 
 
 def _underlying(value: Polynomial) -> str | None:
@@ -56,6 +66,25 @@ def _underlying(value: Polynomial) -> str | None:
     atom = value.terms[0][0][0]
     tiled = atom.operator in (Operator.FLOOR_DIVIDE, Operator.CEILING_DIVIDE) and atom.arguments[0] == symbol(name)
     return name if tiled else None
+
+
+def _untiled(value: Polynomial) -> Polynomial | None:
+    """A product of sizes, whole tiles of a size taken as the size; None for anything else."""
+    if len(value.terms) != 1:
+        return None
+    monomial, factor = value.terms[0]
+    product = number(factor)
+    for atom in monomial:
+        part = Polynomial((((atom,), 1),))
+        if atom.operator in (Operator.FLOOR_DIVIDE, Operator.CEILING_DIVIDE):
+            size, tile = atom.arguments
+            product, rest = split(product, tile)
+            if rest.terms:
+                return None
+            part = size
+        product = product * part
+    is_plain = len(product.terms) == 1 and all(atom.operator is None for atom in product.atoms)
+    return product if is_plain and product.symbols and product.terms[0][1] == 1 else None
 
 
 def _underlying_extent(value: Polynomial) -> Polynomial:

@@ -160,9 +160,11 @@ def _inputs(
     port: Program,
     nki: NkiModule,
 ) -> Inputs:
+    evidence = nki.version_evidence
+    why = (f"read as NKI {nki.version}: {'; '.join(evidence)}",) if evidence else ()
     return Inputs(
         cuda=_input(cuda_source, original, ""),
-        nki=replace(_input(nki_source, port, nki.version), notes=(*port.notes, *nki.version_evidence)),
+        nki=replace(_input(nki_source, port, nki.version), notes=(*port.notes, *why)),
         options=stated_options(request),
     )
 

@@ -18,6 +18,7 @@ from portcheck.ir import (
     definitions,
     number,
 )
+from portcheck.ir.ranges import INDEX_MARK
 from portcheck.numerics import Stage
 from portcheck.values.evaluation import State, initial_state, pruned
 from portcheck.values.folds import fold
@@ -33,18 +34,24 @@ from portcheck.values.terms import (
     Element,
     Fold,
     Function,
+    IsZero,
     Leader,
     Moved,
     Term,
     Unknown,
     condition_symbols,
+    condition_terms,
     subterms,
+    symbols_of,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Elements that one store produces: `value` at `address` for all `bounds` for which `conditions` hold."""
+    """Elements that one store produces: `value` at `address` for all `bounds` for which `conditions` hold.
+
+    `is_optional` says that a pointer of the kernel must not be null for it.
+    """
 
     bounds: tuple[Bound, ...]
     conditions: tuple[Condition, ...]
@@ -52,6 +59,7 @@ class Piece:
     value: Term
     span: Span = NOWHERE
     operation: int = 0
+    is_optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +181,15 @@ def _piece(event: Write, buffer: Buffer, state: State, span: Span) -> Piece | No
     used = in_rows(fuse(fused, ranges) or fused, ranges)
     used = replace(used, bounds=tuple(bound for bound in used.bounds if _is_used(bound, used)))
     value = pruned(used.value, ranges_of(used.bounds, ranges), used.conditions)
-    return Piece(_ordered(used), used.conditions, used.index[0], value)
+    demanded = tuple(part for part in used.conditions if not _is_null_test(part, state))
+    is_optional = len(demanded) < len(used.conditions)
+    return Piece(_ordered(used), demanded, used.index[0], value, is_optional=is_optional)
+
+
+def _is_null_test(condition: Condition, state: State) -> bool:
+    """Whether a condition only asks whether a pointer is null."""
+    pointers = {name for name, buffer in state.buffers.items() if buffer.is_input}
+    return isinstance(condition, IsZero) and condition.negated and condition.value.symbols <= pointers
 
 
 def _is_used(bound: Bound, scope: Quantified) -> bool:
@@ -222,10 +238,24 @@ def _problem(pieces: list[Piece]) -> str:
         names = {bound.variable for bound in piece.bounds}
         if names - piece.address.symbols:
             return "an element is written more than once, with different values"
-        problem = unknown_part(piece.value)
+        problem = unknown_part(piece.value) or _unbound_part(piece, names) or _unknown_guard(piece)
         if problem:
             return problem
     return ""
+
+
+def _unbound_part(piece: Piece, names: set[str]) -> str:
+    """The index that is left over with no bound over it, as a problem; empty if there is none."""
+    used = piece.address.symbols | symbols_of(piece.value)
+    used = used.union(*(condition_symbols(condition) for condition in piece.conditions))
+    left = sorted(name for name in used - names if name.startswith(INDEX_MARK))
+    return f"an element depends on {left[0].lstrip(INDEX_MARK)}, which is not followed" if left else ""
+
+
+def _unknown_guard(piece: Piece) -> str:
+    """Why a condition of the store is not fully understood; empty if it is."""
+    terms = [term for condition in piece.conditions for term in condition_terms(condition)]
+    return next(filter(None, map(unknown_part, terms)), "")
 
 
 def unknown_part(value: Term) -> str:

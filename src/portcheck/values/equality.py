@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from portcheck.ir import Polynomial
+from portcheck.ir import Polynomial, Ranges
 from portcheck.ir.algebra import replace_symbols
 from portcheck.ir.polynomial import split
+from portcheck.values.conditions import truth
 from portcheck.values.contract import Contract, Piece
-from portcheck.values.normalise import Form, normal_form
+from portcheck.values.coverage import different, reaches
+from portcheck.values.normalise import Form, condition_form, normal_form
 from portcheck.values.renaming import canonical
+from portcheck.values.terms import AtLeast
 
 
 class Outcome(StrEnum):
@@ -32,8 +35,12 @@ class Equality:
     nki_part: str = ""
 
 
-def compare(cuda: Contract, nki: Contract) -> Equality:
-    """Compares the contract of an output with that of its counterpart, given in the original's names."""
+def compare(cuda: Contract, nki: Contract, ranges: Ranges) -> Equality:
+    """Compares the contract of an output with that of its counterpart, given in the original's names.
+
+    Where the port computes whole tiles of what the original computes, rounded down or up, the comparison is of the
+    common elements; any other difference in what is computed leaves the output undecided.
+    """
     for side, contract in (("the original", cuda), ("the port", nki)):
         if contract.problem:
             return Equality(Outcome.UNDECIDED, f"{side}: {contract.problem}")
@@ -45,7 +52,36 @@ def compare(cuda: Contract, nki: Contract) -> Equality:
         found = compare_pieces(cuda.pieces[0], piece)
         if found.outcome is not Outcome.EQUAL:
             return found
+    return _same_elements(cuda, nki, ranges)
+
+
+def _same_elements(cuda: Contract, nki: Contract, ranges: Ranges) -> Equality:
+    """EQUAL if both sides compute the same elements, or differ by whole tiles only."""
+    found = reaches(cuda, nki, ranges)
+    if found is None:
+        return Equality(Outcome.UNDECIDED, "the elements that the port's stores reach could not be put together")
+    for reach in different(found):
+        reason = "the two sides compute different elements along an axis"
+        return Equality(Outcome.UNDECIDED, reason, f"{reach.cuda} positions", f"{reach.nki} positions")
+    guards = [_guards(piece, ranges) for piece in (cuda.pieces[0], *nki.pieces)]
+    if any(guard != guards[0] for guard in guards):
+        return Equality(Outcome.UNDECIDED, "the stores are guarded by different conditions", guards[0], guards[-1])
     return Equality(Outcome.EQUAL)
+
+
+def _guards(piece: Piece, ranges: Ranges) -> str:
+    """The conditions of a store as text, without those that only say that there are elements at all."""
+    some = [AtLeast(part - 1) for bound in piece.bounds for part in _factors_of(bound.stop)]
+    names = canonical(piece)
+    left = [part for part in piece.conditions if truth(part, ranges, some) is not True]
+    return " and ".join(sorted(condition_form(part, names) for part in left))
+
+
+def _factors_of(extent: Polynomial) -> list[Polynomial]:
+    """An extent, and its factors if it is a product: all are at least 1 where there are elements."""
+    if len(extent.terms) != 1:
+        return [extent]
+    return [extent, *(Polynomial((((atom,), 1),)) for atom in extent.terms[0][0])]
 
 
 def compare_pieces(cuda: Piece, nki: Piece) -> Equality:

@@ -141,6 +141,11 @@ def normal_form(term: Term, names: Mapping[str, Polynomial], depth: int = 0) -> 
     return _Normaliser(dict(names), depth).form(term)
 
 
+def condition_form(condition: Condition, names: Mapping[str, Polynomial]) -> str:
+    """The normal form of a condition, as text."""
+    return _Normaliser(dict(names), 0).condition(condition)
+
+
 class _Normaliser:
     def __init__(self, names: dict[str, Polynomial], depth: int) -> None:
         self.names, self.depth = names, depth
@@ -201,7 +206,7 @@ class _Normaliser:
         names = {bound.variable: symbol(f"$k{self.depth + place}") for place, bound in enumerate(bounds)}
         inner = _Normaliser({**self.names, **names}, self.depth + len(bounds))
         limits = ", ".join(inner._limits(bound) for bound in bounds)
-        conditions = "".join(sorted(f"; {inner._condition(condition)}" for condition in term.conditions))
+        conditions = "".join(sorted(f"; {inner.condition(condition)}" for condition in term.conditions))
         body = inner.form(term.body)
         bound_names = [str(name) for name in names.values()]
         if term.operator is not Operator.ADD:
@@ -213,7 +218,7 @@ class _Normaliser:
         start, stop, step = (self._renamed(limit) for limit in (bound.start, bound.stop, bound.step))
         return f"{start} <= {self.names[bound.variable]} < {stop} by {step}"
 
-    def _condition(self, condition: Condition) -> str:
+    def condition(self, condition: Condition) -> str:
         match condition:
             case AtLeast(value):
                 return f"{self._renamed(value)} >= 0"
@@ -222,12 +227,12 @@ class _Normaliser:
             case Holds(term, negated):
                 return f"{'not ' if negated else ''}({self.form(term)})"
             case NotAll(conditions):
-                return "not (" + " and ".join(sorted(map(self._condition, conditions))) + ")"
+                return "not (" + " and ".join(sorted(map(self.condition, conditions))) + ")"
 
     def _choice(self, conditions: tuple[Condition, ...], on_true: Form, on_false: Form) -> Form:
         if on_true == on_false:
             return on_true
-        text = " and ".join(sorted(self._condition(condition) for condition in conditions))
+        text = " and ".join(sorted(self.condition(condition) for condition in conditions))
         return atom(f"(if {text} then {on_true} else {on_false})")
 
 

@@ -231,7 +231,7 @@ def _learn(condition: Expr, symbols: dict[str, Polynomial], divisors: list[tuple
 def _equate(
     left: Polynomial, right: Polynomial, right_source: Expr, left_source: Expr, symbols: dict[str, Polynomial]
 ) -> None:
-    if left == right:
+    if left == right or left.constant is not None or right.constant is not None:
         return
     if isinstance(right_source, Symbol) and right_source.name not in left.symbols:
         symbols[right_source.name] = left

@@ -195,7 +195,7 @@ def test_broken_kernel_has_problems_with_places() -> None:
 
 LOOPING_MACROS = "#define A B\n#define B A\n#define F(a) G(a)\n#define G(a) F(a)\n"
 EXPLODING_MACROS = "".join(f"#define M{i} M{i - 1} + M{i - 1}\n" for i in range(1, 30))
-ODD_DIRECTIVES = "#if ((((\n#elif\n#else\n#else\n#endif\n#endif\n#include\n#include \"\n#define\n"
+ODD_DIRECTIVES = '#if ((((\n#elif\n#else\n#else\n#endif\n#endif\n#include\n#include "\n#define\n'
 ODD_LITERALS = "x[0] = 99999999999999999999999; x[1] = 1e99999; x[2] = 0x; x[3] = 'abcd'; x[1 / 0] = 1 << 200;"
 BODY = "__global__ void k(float* x, int n) {{ {} }}"
 NASTY = {

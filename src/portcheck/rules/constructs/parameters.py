@@ -8,17 +8,13 @@ from portcheck.align import OutputMatch
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
 from portcheck.ir import (
-    Branch,
     Call,
-    Kernel,
     Opaque,
     Parameter,
     Return,
     kernel_operations,
     operations,
     reads,
-    regions,
-    symbols_in,
     writes,
 )
 from portcheck.rules._base import Draft, Example, Pair, rule
@@ -168,7 +164,8 @@ def output_not_produced(pair: Pair) -> Iterator[Draft]:
     for output in pair.alignment.outputs:
         if output.nki is not None:
             continue
-        span, is_optional = _store_of(pair, output)
+        span = _store_of(pair, output)
+        is_optional = any(piece.is_optional for piece in output.cuda_contract.pieces)
         condition = ", unless its pointer is null," if is_optional else ""
         yield Draft(
             message=f"The original writes `{output.cuda}`{condition} and the port stores and returns nothing in its "
@@ -191,17 +188,5 @@ def _return_span(pair: Pair) -> Span | None:
     return None
 
 
-def _store_of(pair: Pair, output: OutputMatch) -> tuple[Span | None, bool]:
-    for kernel in pair.cuda.program.kernels:
-        for op in operations(kernel.body):
-            if output.cuda in writes(op):
-                return op.span, _is_under_null_test(kernel, output.cuda)
-    return None, False
-
-
-def _is_under_null_test(kernel: Kernel, buffer: str) -> bool:
-    """Whether a branch on the pointer itself guards the stores of `buffer`."""
-    for op in operations(kernel.body):
-        if isinstance(op, Branch) and buffer in symbols_in(op.condition):
-            return any(buffer in writes(inner) for region in regions(op) for inner in operations(region))
-    return False
+def _store_of(pair: Pair, output: OutputMatch) -> Span | None:
+    return next((op.span for op in kernel_operations(pair.cuda.program) if output.cuda in writes(op)), None)

@@ -72,7 +72,7 @@ def _accepts_all(pair: Pair, size: Polynomial) -> bool:
 
 def _extents(pair: Pair) -> Iterator[Polynomial]:
     """How far outputs and reductions of the original run, before anything the port asserts is used."""
-    sizes = dict(pair.alignment.original_sizes)
+    sizes = {name: size for name, size in pair.alignment.original_sizes.items() if size.constant is None}
     for contract in pair.original.contracts:
         for piece in contract.pieces:
             yield from (replace_symbols(covered(bound.stop)[0], sizes) for bound in piece.bounds)

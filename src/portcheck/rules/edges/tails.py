@@ -9,8 +9,9 @@ from portcheck.core.source import Span
 from portcheck.ir import Branch, Loop, Operator, Polynomial, Range, kernel_operations, symbols_in
 from portcheck.ir.algebra import polynomial_of
 from portcheck.rules._base import Draft, Example, Pair, rule
-from portcheck.rules.edges.coverage import Reach, reaches
+from portcheck.rules.edges.coverage import TiledAxis, tiled_axes
 from portcheck.rules.edges.examples import CUDA, NKI_ASSERTED, NKI_CLIPPED, NKI_FLOOR, NKI_UNGUARDED
+from portcheck.values import Piece
 
 
 @rule(
@@ -36,21 +37,36 @@ tile * floor(size / tile); no assertion says that nothing is left over.
 )
 def tail_tile_dropped(pair: Pair) -> Iterator[Draft]:
     """Only whole tiles are computed where the original covers the remainder, and nothing asserts that there is none."""
-    for reach in reaches(pair):
-        tile = reach.tile
-        if tile is None or tile[0] is not Operator.FLOOR_DIVIDE or tile[1] != reach.cuda:
+    for axis in tiled_axes(pair):
+        if axis.tiling.is_rounded_up:
             continue
-        _, size, width = tile
+        size, width = axis.tiling.size, axis.tiling.tile
+        cuda, nki = axis.output.cuda_contract.pieces[0], nki_piece(axis)
         yield Draft(
-            message=f"`{reach.output.cuda}` is computed for {reach.nki} of the {size} positions along one axis; the "
-            f"original computes all {size}.{_instance(size, width)}",
+            message=f"`{axis.output.cuda}` is computed for {axis.reach.nki} of the {size} positions along one axis; "
+            f"the original computes all {size}.{_instance(size, width)}",
             remedy=f"Iterate ceil({size}/{width}) times and clip the last tile with min, or assert that {width} "
             f"divides {size}.",
-            cuda=_launch(pair, size) or reach.cuda_piece.span,
-            nki=_loop(pair, width) or reach.nki_piece.span,
-            because=(f"stores of the port reach {reach.nki}, those of the original {reach.cuda}",),
-            outputs=(reach.output.cuda,),
+            cuda=_launch(pair, size) or cuda.span,
+            nki=_loop(pair, axis) or nki.span,
+            because=(_grounds(axis),),
+            outputs=(axis.output.cuda,),
         )
+
+
+def nki_piece(axis: TiledAxis) -> Piece:
+    """The store of the port that covers the axis."""
+    assert axis.output.nki_contract is not None
+    return axis.output.nki_contract.pieces[0]
+
+
+def _grounds(axis: TiledAxis) -> str:
+    return f"stores of the port reach {axis.reach.nki}, those of the original {axis.reach.cuda}"
+
+
+def _tiles(axis: TiledAxis) -> list[Polynomial]:
+    """The tile sizes in how far the port reaches."""
+    return [atom.arguments[1] for atom in axis.reach.nki.atoms if atom.operator is Operator.FLOOR_DIVIDE]
 
 
 def _launch(pair: Pair, size: Polynomial) -> Span | None:
@@ -61,21 +77,21 @@ def _launch(pair: Pair, size: Polynomial) -> Span | None:
     return None
 
 
-def _loop(pair: Pair, width: Polynomial) -> Span | None:
+def _loop(pair: Pair, axis: TiledAxis) -> Span | None:
     """The loop of the port whose number of trips is rounded down."""
     for op in kernel_operations(pair.nki.program):
         if isinstance(op, Loop) and isinstance(op.values, Range):
             stop = polynomial_of(op.values.stop)
             atoms = [atom for atom in stop.atoms if atom.operator is Operator.FLOOR_DIVIDE]
-            if any(atom.arguments[1] == width for atom in atoms):
+            if any(atom.arguments[1] in _tiles(axis) for atom in atoms):
                 return op.span
     return None
 
 
-def _guard(pair: Pair, reach: Reach) -> Span | None:
+def _guard(pair: Pair, axis: TiledAxis) -> Span | None:
     """The guard of the original that stops at the size."""
     for op in kernel_operations(pair.cuda.program):
-        if isinstance(op, Branch) and reach.cuda.symbols & symbols_in(op.condition):
+        if isinstance(op, Branch) and axis.reach.cuda.symbols & symbols_in(op.condition):
             return op.span
     return None
 
@@ -111,21 +127,20 @@ caller may pad the arrays.
 )
 def bounds_guard_lost(pair: Pair) -> Iterator[Draft]:
     """A guard of the original has no mask, clipped slice, assertion or out-of-bounds mode in the port."""
-    for reach in reaches(pair):
-        tile = reach.tile
-        if tile is None or tile[0] is not Operator.CEILING_DIVIDE or tile[1] != reach.cuda:
-            continue
-        yield _lost(pair, reach, tile[1], tile[2])
+    for axis in tiled_axes(pair):
+        if axis.tiling.is_rounded_up:
+            yield _lost(pair, axis)
 
 
-def _lost(pair: Pair, reach: Reach, size: Polynomial, width: Polynomial) -> Draft:
+def _lost(pair: Pair, axis: TiledAxis) -> Draft:
+    reach, size, width = axis.reach, axis.tiling.size, axis.tiling.tile
     return Draft(
-        message=f"`{reach.output.cuda}` is stored at {reach.nki} positions along one axis; the original stops at "
+        message=f"`{axis.output.cuda}` is stored at {reach.nki} positions along one axis; the original stops at "
         f"{size}. Unless {width} divides {size}, the last tile reaches past the end.",
         remedy=f"Clip the last tile with min({width}, rest) in the loads and the store, mask them, or assert that "
         f"{width} divides {size}.",
-        cuda=_guard(pair, reach) or reach.cuda_piece.span,
-        nki=reach.nki_piece.span,
-        because=(f"stores of the port reach {reach.nki}, those of the original {reach.cuda}",),
-        outputs=(reach.output.cuda,),
+        cuda=_guard(pair, axis) or axis.output.cuda_contract.pieces[0].span,
+        nki=nki_piece(axis).span,
+        because=(_grounds(axis),),
+        outputs=(axis.output.cuda,),
     )

@@ -19,7 +19,6 @@ from portcheck.reporting.view import CUDA_SIDE, NKI_SIDE, NO_COUNTERPART, locati
 _CONTEXT = 1
 _MOST_WHOLE = 3  # a place of more lines is shown by its first ones
 _SHOWN_OF_LONG = 2
-_LEAD_IN = 8
 _BETWEEN = " │ "
 _NARROWEST_HALF = 42
 _CARET_STYLE = "bold red"
@@ -135,13 +134,13 @@ def _carets(line: _Line, shift: int, room: int, digits: int) -> Text:
 
 
 def _shift(lines: list[_Line], room: int) -> int:
-    """How many cells to leave out of marked lines on the left so that the first marked stretch is seen."""
+    """How many cells to leave out of marked lines on the left so that what is marked is seen, its start before all."""
     marked = [line for line in lines if line.end > line.start]
     if not marked or max(line.end for line in marked) <= room:
         return 0
     start = min(line.start for line in marked)
     needed = max(line.end for line in marked) - room
-    return max(0, min(needed + 1, start - _LEAD_IN))
+    return max(0, min(needed + 1, start - 1))  # the cell before it shows that something was left out
 
 
 def _window(text: str, shift: int, room: int) -> str:
