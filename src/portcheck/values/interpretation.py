@@ -40,12 +40,12 @@ from portcheck.ir import (
     refs_in,
     writes,
 )
-from portcheck.ir.algebra import replace_symbols
 from portcheck.ir.operators import PREDICATES
 from portcheck.ir.polynomial import symbol
 from portcheck.ir.ranges import INDEX_MARK
 from portcheck.numerics import Stage
 from portcheck.values import lanes
+from portcheck.values.branching import run_branch
 from portcheck.values.conditions import negated, simplified
 from portcheck.values.evaluation import (
     State,
@@ -66,7 +66,6 @@ from portcheck.values.terms import (
     Condition,
     Function,
     Index,
-    IsZero,
     Literal,
     Moved,
     Rounded,
@@ -118,7 +117,7 @@ def _control(state: State, op: Op) -> None:
         case Loop():
             run_loop(state, op, run)
         case Branch():
-            _branch(state, op)
+            run_branch(state, op, run)
         case Return():
             state.exits = (*state.exits, state.path)
         case Leave() | While():
@@ -376,35 +375,3 @@ def _atomic(state: State, op: Atomic) -> None:
 
 def _depends_on_data(state: State, expression: Expr) -> bool:
     return any(not isinstance(state.results.get(operation), Index) for operation in refs_in(expression))
-
-
-def _pinned(conditions: tuple[Condition, ...], state: State) -> dict[str, Polynomial]:
-    """Thread indices that the conditions fix at 0: those in a sum of non-negative terms that is 0."""
-    own = {bound.variable for bound in state.threads.block}
-    pinned: dict[str, Polynomial] = {}
-    for condition in conditions:
-        if isinstance(condition, IsZero) and not condition.negated and _is_sum_of(condition.value, own):
-            pinned.update(dict.fromkeys(condition.value.symbols, number(0)))
-    return pinned
-
-
-def _is_sum_of(value: Polynomial, names: set[str]) -> bool:
-    return all(factor > 0 and len(monomial) == 1 and monomial[0].text in names for monomial, factor in value.terms)
-
-
-def _branch(state: State, op: Branch) -> None:
-    outer = state.path
-    conditions = state.conditions(op.condition)
-    known = simplified(conditions, state.ranges, state.given() or ())
-    if known is not None:
-        state.path = (*outer, *known)
-        symbols = state.symbols
-        pinned = _pinned(known, state)
-        state.symbols = {name: replace_symbols(value, pinned, state.ranges) for name, value in symbols.items()}
-        run(state, op.then)
-        state.symbols = symbols
-    opposite = simplified(negated(conditions), state.ranges, outer) if known != () else None
-    if op.otherwise and opposite is not None:
-        state.path = (*outer, *opposite)
-        run(state, op.otherwise)
-    state.path = outer
