@@ -36,7 +36,7 @@ from portcheck.values.terms import (
 Values = Mapping[str, "int | np.ndarray"]
 
 
-class NotEvaluable(Exception):
+class NotEvaluableError(Exception):
     """A contract says something that has no value: an unbound symbol, or a node that is not part of the language."""
 
 
@@ -127,10 +127,10 @@ def integer(value: Polynomial, symbols: Values) -> np.ndarray:
 def _atom(atom: Atom, symbols: Values) -> np.ndarray:
     if atom.operator is None:
         if atom.text not in symbols:
-            raise NotEvaluable(f"the symbol {atom.text} has no value")
+            raise NotEvaluableError(f"the symbol {atom.text} has no value")
         return np.asarray(symbols[atom.text], dtype=np.int64)
     if atom.operator not in INTEGERS:
-        raise NotEvaluable(f"the integer operator {atom.operator} in {atom.text}")
+        raise NotEvaluableError(f"the integer operator {atom.operator} in {atom.text}")
     return INTEGERS[atom.operator](*(integer(argument, symbols) for argument in atom.arguments))
 
 
@@ -151,7 +151,7 @@ class Numbers:
         while pending:
             ready = [b for b in pending if not (_names_of(b) & {other.variable for other in pending})]
             if not ready:
-                raise NotEvaluable(f"the limits of {sorted(names)} depend on each other")
+                raise NotEvaluableError(f"the limits of {sorted(names)} depend on each other")
             for bound in ready:
                 pending.remove(bound)
                 start, stop, step = (integer(limit, symbols) for limit in (bound.start, bound.stop, bound.step))
@@ -191,13 +191,13 @@ def value_of(term: Term, numbers: Numbers) -> np.ndarray:
                 return np.asarray(FLOATS[operator](*values), dtype=float)
             if operator in INTEGERS:
                 return INTEGERS[operator](*(np.nan_to_num(value).astype(np.int64) for value in values)).astype(float)
-            raise NotEvaluable(f"the operator {operator}")
+            raise NotEvaluableError(f"the operator {operator}")
         case Fold():
             return _fold(term, numbers)
         case Choice(conditions, on_true, on_false):
             return np.where(all_hold(conditions, numbers), value_of(on_true, numbers), value_of(on_false, numbers))
         case _:
-            raise NotEvaluable(f"{type(term).__name__} has no value")
+            raise NotEvaluableError(f"{type(term).__name__} has no value")
 
 
 def _element(buffer: np.ndarray, address: np.ndarray) -> np.ndarray:
@@ -245,7 +245,7 @@ def all_hold(conditions: tuple[Condition, ...], numbers: Numbers) -> np.ndarray:
 def output_of(contract: Contract, size: int, numbers: Numbers) -> np.ndarray:
     """What the contract says that the output holds; NaN where no piece writes."""
     if contract.problem:
-        raise NotEvaluable(contract.problem)
+        raise NotEvaluableError(contract.problem)
     out = np.full(size, np.nan)
     for piece in contract.pieces:
         _write(out, piece, numbers)
@@ -262,7 +262,7 @@ def _write(out: np.ndarray, piece: Piece, numbers: Numbers) -> None:
     address, valid, value = np.broadcast_arrays(address, valid, value, *(np.empty(shape) for shape in shapes))[:3]
     address, value = address[valid], value[valid]
     if address.size and (address.min() < 0 or address.max() >= out.size):
-        raise NotEvaluable(f"the piece writes out of bounds, at {address.min()} .. {address.max()} of {out.size}")
+        raise NotEvaluableError(f"the piece writes out of bounds, at {address.min()} .. {address.max()} of {out.size}")
     out[address] = value
     if not np.array_equal(out[address], value, equal_nan=True):
-        raise NotEvaluable("the piece gives an element several values")
+        raise NotEvaluableError("the piece gives an element several values")

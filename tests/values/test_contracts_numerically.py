@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.values.numeric import NotEvaluableError, Numbers, output_of
+from tests.values.reading import corpus, kernel, nki
 
 from portcheck.values import Contract, Evaluated
-from tests.values.numeric import NotEvaluable, Numbers, output_of
-from tests.values.reading import corpus, kernel, nki
 
 ROWS, COLS, LENGTH = 300, 515, 5003
 EPS = 1e-2
@@ -69,7 +69,6 @@ _AFFINE = {"gain": 1.5, "offset": 0.25, "lo": -1.0, "hi": 1.25}
 _CLIPPED = np.clip(V * 1.5 + 0.25, -1.0, 1.25)
 _SIZE = {"n": LENGTH, "count": LENGTH}
 _LN = (_norm(X) * W + B, _row_sizes("tokens", "width", "w.shape[1]", "b.shape[1]", "c"))
-_TAIL = LENGTH - LENGTH % 65536
 CASES = [
     Case("elementwise/affine_clip_mask", "dst", {"src": V}, _CLIPPED, _CLIPPED, _SIZE, _AFFINE),
     Case("elementwise/axpy_guard", "out", {"x": V, "y": V2}, 2 * V + V2, 2 * V + V2, _SIZE, {"alpha": 2.0}),
@@ -112,9 +111,7 @@ CASES = [
         X / np.sqrt((X**2).sum(axis=1, keepdims=True) + EPS), X / np.sqrt((X**2).sum(axis=1, keepdims=True) + EPS),
         _row_sizes("count", "dim"), {"tiny": EPS},
     ),
-    Case(
-        "row_reduction/layernorm_rstd_lost", "y", {"x": X, "w": W, "b": B}, *_LN[:1], _LN[0], _LN[1], {"eps": EPS}
-    ),
+    Case("row_reduction/layernorm_rstd_lost", "y", {"x": X, "w": W, "b": B}, _LN[0], _LN[0], _LN[1], {"eps": EPS}),
     Case("row_reduction/layernorm_rstd_lost", "mean", {"x": X}, X.mean(axis=1), X.mean(axis=1), _LN[1], {"eps": EPS}),
     Case(
         "row_reduction/layernorm_rstd_lost", "rstd", {"x": X}, 1 / np.sqrt(X.var(axis=1) + EPS), None, _LN[1],
@@ -189,7 +186,7 @@ def test_what_is_claimed_of_a_corpus_kernel_is_what_it_computes(case: Case, side
 
 def test_a_port_that_lost_its_guard_writes_out_of_bounds() -> None:
     contract = _contract(_corpus("elementwise/hadamard_guard_lost", "nki"), "c")
-    with pytest.raises(NotEvaluable, match="out of bounds"):
+    with pytest.raises(NotEvaluableError, match="out of bounds"):
         output_of(contract, LENGTH, Numbers({"n": LENGTH}, {}, {"a": V, "b": V2}))
 
 
@@ -219,6 +216,14 @@ def _tree(guard: str = "i < d", first: str = "128", test: str = "d > 0", final: 
 
 def _blocks(x: np.ndarray, size: int) -> np.ndarray:
     return np.pad(x, (0, -x.size % size)).reshape(-1, size)
+
+
+def _without_thread_3(x: np.ndarray) -> np.ndarray:
+    blocks = _blocks(x, 256).copy()
+    for distance in (128, 64, 32, 16, 8, 4, 2, 1):
+        taking_part = [thread for thread in range(distance) if thread != 3]
+        blocks[:, taking_part] += blocks[:, [thread + distance for thread in taking_part]]
+    return blocks[:, 0]
 
 
 def _swapped(x: np.ndarray) -> np.ndarray:
@@ -260,7 +265,7 @@ SNIPPETS = [
     Snippet(
         "halving tree in which one thread does not take part",
         _tree(guard="i < d && i != 3"),
-        lambda x: _blocks(x, 256)[:, [c for c in range(256) if c % 4 != 3 or c == 3]].sum(axis=1) * np.nan,
+        _without_thread_3,
     ),
     Snippet(
         "loop that runs no tree step", _tree(first="16", test="d > 32"), lambda x: _blocks(x, 256)[:, 0]
@@ -301,8 +306,12 @@ SNIPPETS = [
         "an index narrowed to a byte", "if (t < n) { unsigned char c = (unsigned char)t; y[t] = x[c]; }",
         lambda x: x[np.arange(x.size) % 256],
     ),
-    Snippet("an index that is a rounded root", "if (t < n) y[t] = x[(int)sqrtf((float)n)];", lambda x: np.full(x.size, x[70])),
-    Snippet("counting down", "if (t < 1) { float a = 0.f; for (int k = n; k > 0; k -= 3) a += k * x[k - 1]; y[t] = a; }",
+    Snippet(
+        "an index that is a rounded root", "if (t < n) y[t] = x[(int)sqrtf((float)n)];",
+        lambda x: np.full(x.size, x[70]),
+    ),
+    Snippet("counting down",
+            "if (t < 1) { float a = 0.f; for (int k = n; k > 0; k -= 3) a += k * x[k - 1]; y[t] = a; }",
             lambda x: np.array([sum(k * x[k - 1] for k in range(x.size, 0, -3))])),
     Snippet("in place", "if (t < n) y[t] += x[t];", lambda x: x + 1.0),
     Snippet("atomic total", "if (t < n) atomicAdd(y, x[t]);", lambda x: np.array([x.sum() + 1.0])),
@@ -322,8 +331,6 @@ def test_what_is_claimed_of_a_small_kernel_is_what_it_computes_or_nothing_is_cla
     if contract.problem:
         pytest.skip(f"nothing is claimed: {contract.problem}")
     expected = snippet.expected(V)
-    if np.isnan(expected).all():
-        pytest.fail(f"a claim about a tree with a missing thread: {contract.pieces[-1].value}")
     numbers = Numbers({"n": LENGTH, "blockDim.x": 256, "gridDim.x": 20}, {}, {"x": V, "y": np.ones(2 * LENGTH)})
     _close(output_of(contract, np.size(expected), numbers), expected)
 

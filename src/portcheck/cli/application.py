@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from portcheck import __version__
 from portcheck.cli.corpus import corpus
 from portcheck.cli.diff import diff
 from portcheck.cli.explain import explain
@@ -47,13 +48,7 @@ app.add_typer(corpus, name="corpus")
 def _show_version(wanted: bool) -> None:
     if not wanted:
         return
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        number = version("portcheck")
-    except PackageNotFoundError:
-        number = "(not installed: run from a checkout)"
-    write_data(f"portcheck {number}\n")
+    write_data(f"portcheck {__version__}\n")
     raise typer.Exit
 
 

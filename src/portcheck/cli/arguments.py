@@ -25,6 +25,18 @@ def named_values(option: str, items: Iterable[str]) -> tuple[tuple[str, str], ..
     return tuple(pairs.items())
 
 
+def sizes(items: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """The pairs of --shape, each a size or several with commas between; raises InputError for anything else."""
+    pairs = named_values("--shape", items)
+    for name, value in pairs:
+        numbers = [part.strip() for part in value.strip("()[] ").replace("x", ",").split(",")]
+        if not all(number.isascii() and number.isdigit() and int(number) for number in numbers):
+            raise InputError(
+                f'--shape {name}: "{value}" is not a size', hint="write --shape rows=512, or --shape x=512,4096"
+            )
+    return pairs
+
+
 def definitions(items: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """The macros of --define; as for a compiler, NAME alone is 1 and NAME= is empty."""
     pairs: dict[str, str] = {}

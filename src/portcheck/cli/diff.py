@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from portcheck.cli.arguments import assumptions, checked_format, definitions, destinations, folders, named_values
+from portcheck.cli.arguments import (
+    assumptions,
+    checked_format,
+    definitions,
+    destinations,
+    folders,
+    named_values,
+    sizes,
+)
 from portcheck.cli.nvcc_flags import ignored_flags, parse_flags
 from portcheck.cli.writing import output_width, wants_color, write_data, write_files, write_message
 from portcheck.reporting import format_names, render, single_line
@@ -156,7 +164,7 @@ def diff(
         nki_version=nki_version,
         defines=definitions(define or ()),
         include_roots=folders(include or ()),
-        shapes=named_values("--shape", shape or ()),
+        shapes=sizes(shape or ()),
         dtypes=named_values("--dtype", dtype or ()),
         nvcc_flags=" ".join((*flags.known, *flags.ignored)),
         assumptions=assumptions(assume or ()),

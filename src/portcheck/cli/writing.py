@@ -57,7 +57,9 @@ def write_files(files: Sequence[tuple[Path, str]]) -> None:
         for temporary, path in staged:
             temporary.replace(path)
     except OSError as error:
-        raise InputError(f"cannot write {error.filename}: {error.strerror}") from error
+        raise InputError(
+            f"cannot write {path}: {error.strerror}", hint="choose another path, or make room and permit writing there"
+        ) from error
     finally:
         for temporary, _ in staged:
             temporary.unlink(missing_ok=True)

@@ -6,10 +6,11 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
+from portcheck import __version__
 from portcheck.align import Alignment, align
+from portcheck.core.dtype import CONCRETE
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.core.report import Input, Inputs, Report, Tool
 from portcheck.core.source import SourceFile
@@ -29,6 +30,7 @@ from portcheck.values import Evaluated, evaluate
 from portcheck.values.renaming import Names
 
 DEFAULT_TARGET = "trn2"
+NKI_VERSIONS = ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7")
 Result = TypeVar("Result")
 
 
@@ -44,15 +46,17 @@ def check(request: Request) -> Analysis:
     """Compares the two files of `request`. Raises InputError for what cannot be compared (exit code 2)."""
     knowledge = load()
     target = _target(request.target, knowledge)
-    _require_version(request.nki_version, knowledge)
+    _require_version(request.nki_version)
+    _require_dtypes(request.dtypes)
     cuda_source, nki_source = read_source(request.cuda_path), read_source(request.nki_path)
     check_order(cuda_source, nki_source)
     cuda = read_cuda(cuda_source, cuda_options(request))
     nki = read_nki(nki_source, _nki_options(request, target))
-    names, nki_name, pairing = choose_kernels(request, cuda.kernels, nki.kernels)
+    given = {cuda_source.path: cuda_source, nki_source.path: nki_source}
+    names, nki_name, pairing = choose_kernels(request, given, cuda.kernels, nki.kernels)
     original = cuda.lower(names)
     port = nki.lower([nki_name]) if nki_name else _empty(nki_source)
-    sources = {cuda_source.path: cuda_source, nki_source.path: nki_source, **_included(original)}
+    sources = {**given, **_included(original)}
     failures: list[str] = [*_invalid(original), *_invalid(port)]
     facts, other = facts_of(original), facts_of(port)
     evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", failures)
@@ -72,21 +76,13 @@ def check(request: Request) -> Analysis:
     report = report_of(
         pair,
         numbered(judge(pair)),
-        tool=Tool(name="portcheck", version=tool_version()),
+        tool=Tool(name="portcheck", version=__version__),
         inputs=_inputs(request, cuda_source, nki_source, original, port, nki),
         target=target,
         nki_version=nki.version,
         not_checked=failures,
     )
     return Analysis(report, sources)
-
-
-def tool_version() -> str:
-    """The version of the installed package."""
-    try:
-        return version("portcheck")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 _NOTHING = Evaluated((), (), Ranges(), ())
@@ -124,18 +120,33 @@ def _target(name: str | None, knowledge: Knowledge) -> str:
     if knowledge.chip(name) is None:
         known = ", ".join(sorted(knowledge.chips))
         raise InputError(
-            f"there is no target called {name}; the targets are {known}", hint=did_you_mean(name, knowledge.chips)
+            f"there is no target called {name}; the targets are {known}",
+            hint=did_you_mean(name, knowledge.chips) or "portcheck list targets",
         )
     return name
 
 
-def _require_version(text: str | None, knowledge: Knowledge) -> None:
+def _require_version(text: str | None) -> None:
     if text is None:
         return
     try:
-        NkiVersion.parse(text)
-    except ValueError as error:
-        raise InputError(f"{text} is no NKI version: {error}", hint="0.1 (neuronxcc.nki) or 0.2 to 0.7") from None
+        version = NkiVersion.parse(text)
+    except ValueError:
+        version = None
+    if version is None or str(replace(version, sdk=0)) not in NKI_VERSIONS:
+        raise InputError(
+            f'there is no NKI version "{text}"; the versions are {", ".join(NKI_VERSIONS)}',
+            hint=did_you_mean(text, NKI_VERSIONS) or "0.1 stands for neuronxcc.nki, 0.1/2.23 for that of one SDK",
+        )
+
+
+def _require_dtypes(stated: Sequence[tuple[str, str]]) -> None:
+    for name, value in stated:
+        if value not in CONCRETE:
+            known = f"the dtypes are {', '.join(CONCRETE)}"
+            raise InputError(
+                f'--dtype {name}: there is no dtype "{value}"', hint=did_you_mean(value, CONCRETE) or known
+            )
 
 
 def _nki_options(request: Request, target: str) -> NkiOptions:
@@ -203,7 +214,7 @@ def program_of(
         if name not in known:
             raise InputError(
                 f"{path} has no kernel called {name}; it has {', '.join(known) or 'none'}",
-                hint=did_you_mean(name, known),
+                hint=did_you_mean(name, known) or f"portcheck list kernels {path}",
                 path=path,
             )
     return module.lower(list(names) or known)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from portcheck.align.kernels import Pairing, Signature, choose
 from portcheck.core.errors import InputError, did_you_mean
+from portcheck.core.source import SourceFile
 from portcheck.frontends.reading import KernelSignature
 from portcheck.pipeline.request import Request
 
 
 def choose_kernels(
-    request: Request, cuda: Sequence[KernelSignature], nki: Sequence[KernelSignature]
+    request: Request,
+    sources: Mapping[str, SourceFile],
+    cuda: Sequence[KernelSignature],
+    nki: Sequence[KernelSignature],
 ) -> tuple[tuple[str, ...], str | None, Pairing]:
     """The original's kernels in launch order, the port's kernel (None: it has none), and why.
 
@@ -24,9 +28,9 @@ def choose_kernels(
             path=request.cuda_path,
         )
     for name in request.cuda_kernels:
-        _require(name, cuda, request.cuda_path, "--cuda-kernel")
+        _require(name, cuda, request.cuda_path)
     if request.nki_kernel is not None:
-        _require(request.nki_kernel, nki, request.nki_path, "--nki-kernel")
+        _require(request.nki_kernel, nki, request.nki_path)
     left = [kernel for kernel in cuda if not request.cuda_kernels or kernel.name in request.cuda_kernels]
     right = [kernel for kernel in nki if request.nki_kernel in (None, kernel.name)]
     if not right:
@@ -37,7 +41,7 @@ def choose_kernels(
         return request.cuda_kernels, right[0].name, Pairing(request.cuda_kernels[0], right[0].name, evidence, False)
     pairing = choose([_signature(kernel) for kernel in left], [_signature(kernel) for kernel in right])
     if pairing.cuda is None or pairing.nki is None:
-        raise _undecided(request, left, right)
+        raise _undecided(request, sources, left, right)
     return request.cuda_kernels or (pairing.cuda,), pairing.nki, pairing
 
 
@@ -45,16 +49,21 @@ def _signature(kernel: KernelSignature) -> Signature:
     return Signature(kernel.name, kernel.parameters)
 
 
-def _require(name: str, kernels: Sequence[KernelSignature], path: str, option: str) -> None:
+def _require(name: str, kernels: Sequence[KernelSignature], path: str) -> None:
     names = [kernel.name for kernel in kernels]
     if name in names:
         return
     listed = ", ".join(names) or "none"
-    guess = did_you_mean(name, names)
-    raise InputError(f"{path} has no kernel called {name}; it has {listed}", hint=guess or f"see {option}", path=path)
+    hint = did_you_mean(name, names) or f"portcheck list kernels {path}"
+    raise InputError(f"{path} has no kernel called {name}; it has {listed}", hint=hint, path=path)
 
 
-def _undecided(request: Request, cuda: Sequence[KernelSignature], nki: Sequence[KernelSignature]) -> InputError:
+def _undecided(
+    request: Request,
+    sources: Mapping[str, SourceFile],
+    cuda: Sequence[KernelSignature],
+    nki: Sequence[KernelSignature],
+) -> InputError:
     sides = [(request.cuda_path, cuda, "--cuda-kernel"), (request.nki_path, nki, "--nki-kernel")]
     many = [(path, kernels, option) for path, kernels, option in sides if len(kernels) > 1]
     listed = "; ".join(f"{path} has {', '.join(kernel.name for kernel in kernels)}" for path, kernels, _ in many)
@@ -67,4 +76,5 @@ def _undecided(request: Request, cuda: Sequence[KernelSignature], nki: Sequence[
         path=path,
         line=start.line,
         column=start.column,
+        excerpt=sources[path].lines[start.line - 1],
     )

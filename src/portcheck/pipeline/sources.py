@@ -24,19 +24,21 @@ def read_source(path: str, *, may_be_empty: bool = False) -> SourceFile:
     if file.is_dir():
         raise InputError(f"{path} is a directory", hint="give the file that holds the kernel", path=path)
     try:
-        size = file.stat().st_size
-        if size > MOST_BYTES:
-            raise InputError(
-                f"{path} is too large ({size} bytes; the limit is {MOST_BYTES})",
-                hint="give the file that holds the kernel, not a bundle",
-                path=path,
-            )
-        data = file.read_bytes()
+        with file.open("rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist", hint="check the path", path=path) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{path} cannot be read: {reason}", hint="check the path and its permissions") from None
+        raise InputError(
+            f"{path} cannot be read: {reason}", hint="check the path and its permissions", path=path
+        ) from None
+    if len(data) > MOST_BYTES:
+        raise InputError(
+            f"{path} is too large: it has more than {MOST_BYTES} bytes",
+            hint="give the file that holds the kernel, not a bundle",
+            path=path,
+        )
     if not may_be_empty and not data.strip():
         raise InputError(f"{path} is empty", hint="give the file that holds the kernel", path=path)
     return SourceFile(path, _decoded(path, data))

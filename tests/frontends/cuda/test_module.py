@@ -13,7 +13,7 @@ from portcheck.core.dtype import FLOAT16, FLOAT32, INT32
 from portcheck.core.errors import InputError
 from portcheck.core.source import Position, SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
-from portcheck.ir import Alloc, Launch, Operator, operations
+from portcheck.ir import Alloc, Launch, Opaque, Operator, operations
 from portcheck.ir.expr import Apply, Const, Expr, Symbol
 
 SCALE = "__global__ void scale(float* x, const float* w, int n, float a) {{ int i = threadIdx.x; {} }}"
@@ -185,6 +185,37 @@ def test_what_is_not_understood_is_kept(statement: str, reasons: list[str]) -> N
     before = "__device__ int again(int n) { return n ? again(n - 1) : 0; }\n"
     found = list(operations(program(before + SCALE.format(statement)).kernels[0].body))
     assert not_understood(found) == reasons
+
+
+STRANDED = {
+    "cut off": "__global__ void k(const float* x, float* y, int n) {\n  if (n > 0) { y[0] = x[",
+    "no parenthesis": "__global__ void k(const float* x, float* y, int n) {\n  for (; y[0] < n; y[0] = x[0];\n}",
+    "after a character of two bytes": "// \u00e9\n__global__ void k(const float* x, float* y, int n) { y[0] = x[",
+    "between others": "__global__ void a(float* z) { z[0] = 1; }\n"
+    "__global__ void k(const float* x, float* y, int n) {\n  for (int i = 0; i < n; i++ y[i] = x[i];\n}\n"
+    "__global__ void b(float* z) { z[0] = 2; }",
+}
+
+
+@pytest.mark.parametrize("text", STRANDED.values(), ids=STRANDED)
+def test_kernel_whose_head_alone_can_be_read_is_kept_whole(text: str) -> None:
+    module = read_cuda(SourceFile("k.cu", text), CudaOptions())
+    [kernel] = [kernel for kernel in module.kernels if kernel.name == "k"]
+    assert kernel.parameters == ("x", "y", "n")
+    [opaque] = [op for op in operations(module.lower(["k"]).kernels[0].body) if isinstance(op, Opaque)]
+    assert (set(opaque.reads), opaque.writes) == ({"x", "y"}, ("y",))
+    assert [problem.span for problem in module.problems] == [opaque.span]
+
+
+def test_kernels_after_a_broken_one_are_found_at_their_places() -> None:
+    text = STRANDED["between others"]
+    kernels = read_cuda(SourceFile("k.cu", text), CudaOptions()).kernels
+    assert [(kernel.name, kernel.span.start.line) for kernel in kernels] == [("a", 1), ("k", 2), ("b", 5)]
+
+
+def test_many_broken_kernels_are_read_in_little_time() -> None:
+    text = "__global__ void k(float* y) { for (;; y[0] = 1;\n" * 400
+    assert read_cuda(SourceFile("k.cu", text), CudaOptions()).kernels
 
 
 def test_broken_kernel_has_problems_with_places() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from portcheck.frontends.cuda.syntax import Node, Unit
+from portcheck.frontends.cuda.parse import part_of
+from portcheck.frontends.cuda.syntax import Node, Unit, Wreck
 
 _ENTRY = "__global__"
+_BROKEN = "ERROR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Definitions:
     """An enumerator's name to itself and its list."""
     namespaces: dict[str, str] = field(default_factory=dict)
     opened: list[str] = field(default_factory=list)
+    _read_again: int = 0
 
     def collect(self, unit: Unit, own: bool) -> None:
         """Adds what `unit` defines; `own` marks the file that was asked for: kernels are taken from it alone."""
@@ -57,8 +60,9 @@ class Definitions:
                 continue
             self.declare(node)
             inner = node.field("parameters") if node.type == "template_declaration" else None
+            children = self._before_stranded(node) if own and node.type == _BROKEN else node.children
             if node.type not in ("compound_statement", "lambda_expression"):
-                stack.extend((child, inner) for child in reversed(node.children))
+                stack.extend((child, inner) for child in reversed(children))
 
     def _function(self, node: Node, template: Node | None, own: bool) -> None:
         declarator = node.field("declarator")
@@ -74,6 +78,23 @@ class Definitions:
         self.functions.setdefault(function.name, []).append(function)
         if is_kernel and own:
             self.kernels.append(function)
+
+    def _before_stranded(self, broken: Node) -> list[Node]:
+        """What stands in text that did not parse, up to the head of a kernel.
+
+        The kernel is added, and what follows it is read again by itself; without such a head, all of the text.
+        """
+        parts = broken.children
+        start = next((place for place, part in enumerate(parts) if part.type == _ENTRY), len(parts))
+        end = next((at for at in range(start + 1, len(parts)) if parts[at].type in _BOUNDARIES), len(parts))
+        kernel = _kernel_in(parts[start:end], parts[start - 1] if start else None)
+        if kernel is None or self._read_again == _MOST_READ_AGAIN:
+            return parts
+        self.kernels.append(kernel)
+        if end < len(parts):
+            self._read_again += 1
+            self.collect(part_of(broken.unit, parts[end].start, broken.end), own=True)
+        return parts[:start]
 
     def declare(self, node: Node) -> None:
         """Adds what the single declaration `node` declares."""
@@ -110,6 +131,20 @@ class Definitions:
             name = enumerator.field("name")
             if body is not None and name is not None:
                 self.enumerators[name.text] = (enumerator, body)
+
+
+def _kernel_in(parts: list[Node], before: Node | None) -> Function | None:
+    """The kernel whose head is the start of `parts`, which did not parse as a whole; None where that is no head."""
+    declarator = next((part for part in parts if part.type == "function_declarator"), None)
+    name = declarator.field("declarator") if declarator is not None else None
+    if declarator is None or name is None or not any(part.type == "{" for part in parts):
+        return None
+    template = before if before is not None and before.type == "template_parameter_list" else None
+    return Function(_simple_name(name), Wreck(parts), declarator, template, is_kernel=True)
+
+
+_BOUNDARIES = frozenset({_ENTRY, "function_definition", "template", "template_declaration", "linkage_specification"})
+_MOST_READ_AGAIN = 8
 
 
 def declared_name(declarator: Node | None) -> str:

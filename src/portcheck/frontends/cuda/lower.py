@@ -88,17 +88,15 @@ def _fresh_state(text: Text, options: CudaOptions) -> State:
 
 def _kernel(state: State, text: Text, function: Function) -> tuple[Kernel, Launch]:
     _reset(state)
-    body = function.body
+    body = function.body or function.node
     sites = _sites(state, text, function)
     _bind_templates(state, function, sites)
     parameters = _parameters(state, function)
-    members: list[tuple[Parameter, ...]] = [(parameter,) for parameter, _ in parameters]
     with state.builder.region() as emitted:
-        if body is not None:
-            state.mutations = mutations_of(state, body)
-            members = [_bind_parameter(state, parameter, declared, body) for parameter, declared in parameters]
-            with state.scope():
-                _run(state, body)
+        state.mutations = mutations_of(state, body)
+        members = [_bind_parameter(state, parameter, declared, body) for parameter, declared in parameters]
+        with state.scope():
+            _run(state, body)
     listed = [part for parts in members for part in parts]
     listed.extend(state.template_parameters)
     listed.extend(_file_variable(state, name) for name in state.file_variables)
@@ -129,6 +127,9 @@ def _sites(state: State, text: Text, function: Function) -> list[LaunchSite]:
 
 
 def _run(state: State, body: Node) -> None:
+    if body.type == "ERROR":
+        state.keep(body, "a kernel that does not parse")
+        return
     try:
         execute_all(state, body.named)
     except RecursionError:

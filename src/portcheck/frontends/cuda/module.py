@@ -80,6 +80,9 @@ def _signature(function: Function) -> KernelSignature:
 
 
 def _problems(function: Function) -> list[Problem]:
+    if function.body is None:
+        inner = [node.span.start.line for node in function.node.below() if node.type == "ERROR"][1:]
+        return [Problem(function.node.span, f"the text is broken on line {inner[0]}" if inner else "it is not closed")]
     found: list[Problem] = []
     for node in function.node.below():
         if node.is_missing:

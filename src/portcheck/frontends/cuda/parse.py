@@ -26,6 +26,13 @@ def parse(source: SourceFile, text: str, fixed: Span | None = None) -> Unit:
     return Unit(source, encoded, _parser().parse(encoded), fixed)
 
 
+def part_of(unit: Unit, start: int, end: int) -> Unit:
+    """The bytes from `start` to `end` of `unit`, parsed by themselves; their places stay what they are."""
+    text = unit.encoded[:end].decode("utf-8", "replace")
+    before = unit.character(start)
+    return parse(unit.source, " " * before + text[before:], unit.fixed)
+
+
 def parse_expression(text: str, fixed: Span) -> Node | None:
     """The expression that `text` is; None where it is none."""
     unit = parse(SourceFile(fixed.path, text), f"void f() {{ (\n{text}\n); }}", fixed)

@@ -55,7 +55,7 @@ class Node:
     @property
     def text(self) -> str:
         """The source text it covers."""
-        return self.unit.encoded[self.raw.start_byte : self.raw.end_byte].decode("utf-8", "replace")
+        return self.unit.encoded[self.start : self.end].decode("utf-8", "replace")
 
     @property
     def start(self) -> int:
@@ -70,7 +70,7 @@ class Node:
     @property
     def key(self) -> tuple[int, int, int]:
         """What tells it from other nodes of the program."""
-        return (id(self.unit), self.raw.start_byte, self.raw.end_byte)
+        return (id(self.unit), self.start, self.end)
 
     @property
     def span(self) -> Span:
@@ -78,7 +78,7 @@ class Node:
         unit = self.unit
         if unit.fixed is not None:
             return unit.fixed
-        return unit.source.span(unit.character(self.raw.start_byte), unit.character(self.raw.end_byte))
+        return unit.source.span(unit.character(self.start), unit.character(self.end))
 
     @property
     def parent(self) -> Node | None:
@@ -127,6 +127,54 @@ class Node:
 
     def _wrap(self, raw: Raw | None) -> Node | None:
         return None if raw is None else Node(self.unit, raw)
+
+
+class Wreck(Node):
+    """Neighbours in text that did not parse, taken together as one broken node without fields."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: list[Node]) -> None:
+        super().__init__(parts[0].unit, parts[0].raw)
+        self._parts = parts
+
+    @property
+    def type(self) -> str:
+        """That of text that did not parse."""
+        return "ERROR"
+
+    @property
+    def end(self) -> int:
+        """The byte after its last."""
+        return self._parts[-1].end
+
+    @property
+    def children(self) -> list[Node]:
+        """The neighbours."""
+        return self._parts
+
+    @property
+    def named(self) -> list[Node]:
+        """The neighbours that the grammar has a name for."""
+        return [part for part in self._parts if part.raw.is_named]
+
+    @property
+    def is_broken(self) -> bool:
+        """It did not parse."""
+        return True
+
+    @property
+    def is_missing(self) -> bool:
+        """It stands there."""
+        return False
+
+    def field(self, name: str) -> Node | None:
+        """None: nothing in it has its place."""
+        return None
+
+    def fields(self, name: str) -> list[Node]:
+        """None."""
+        return []
 
 
 def bare(node: Node) -> Node:

@@ -1,0 +1,145 @@
+"""A pair that differs is never called faithful: small faults on either side of one scaling kernel."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from portcheck.core.report import Report, Verdict
+from portcheck.pipeline import Request
+from portcheck.pipeline.check import check
+
+_CUDA = """\
+__global__ void k(float* y, const float* x, const float* w, int n, int d) {
+  int r = blockIdx.x;
+  BODY
+}
+void run(float* y, const float* x, const float* w, int n, int d) { k<<<n, 256>>>(y, x, w, n, d); }
+"""
+_BODY = "for (int i = threadIdx.x; i < d; i += blockDim.x) y[r * d + i] = x[r * d + i] * w[i];"
+_PORT = """\
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def k(x, w):
+    n, d = x.shape
+    y = nl.ndarray((n, d), dtype=x.dtype, buffer=nl.shared_hbm)
+    P = 128
+    wt = nl.ndarray((P, d), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=wt, src=w.reshape((1, d)).broadcast(0, P))
+    for t in range(0, n, P):
+        m = min(P, n - t)
+        a = nl.ndarray((P, d), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=a[0:m, 0:d], src=x[t:t + m, 0:d])
+        nisa.tensor_tensor(dst=a[0:m, 0:d], data1=a[0:m, 0:d], data2=wt[0:m, 0:d], op=nl.multiply)
+        nisa.dma_copy(dst=y[t:t + m, 0:d], src=a[0:m, 0:d])
+    return y
+"""
+
+
+def _report(folder: Path, cuda: str, port: str) -> Report:
+    (folder / "k.cu").write_text(cuda, encoding="utf-8")
+    (folder / "k.py").write_text(port, encoding="utf-8")
+    return check(Request(cuda_path=str(folder / "k.cu"), nki_path=str(folder / "k.py"))).report
+
+
+_PROVED = {Verdict.FAITHFUL, Verdict.WITHIN_TOLERANCE}
+_LOOP = "for (int i = threadIdx.x; i < d; i += blockDim.x) "
+_STORE = "y[r * d + i] = x[r * d + i] * w[i];"
+
+ORIGINALS = {
+    "every second stretch only": _BODY.replace("+= blockDim.x", "+= 2 * blockDim.x"),
+    "from the eighth column": _BODY.replace("i = threadIdx.x;", "i = threadIdx.x + 7;"),
+    "no more than a block of columns": f"int i = threadIdx.x; if (i < d) {_STORE}",
+    "where a weight is positive": f"{_LOOP}if (w[i] > 0.f) {_STORE}",
+    "until a weight is negative": f"{_LOOP}{{ if (w[i] < 0.f) return; {_STORE} }}",
+    "after a search that may return": f"for (int q = 0; q < d; q++) {{ if (w[q] < 0.f) return; }} {_BODY}",
+    "all but the first column, by an unsigned comparison": f"{_LOOP}if ((unsigned)(i - 1) < (unsigned)d) {_STORE}",
+    "a weight by a byte": f"{_LOOP}{{ unsigned char c = (unsigned char)i; y[r * d + i] = x[r * d + i] * w[c]; }}",
+    "in a loop that may not run": f"{_LOOP}for (int q = n; q < 8; q++) {_STORE}",
+    "then cleared": f"{_BODY} {_LOOP}y[r * d + i] = 0.f;",
+    "cleared in a later iteration": (
+        f"{_LOOP}for (int q = 0; q < 3; q++) {{ y[r * d + i] = 0.f; if (q == 0) {_STORE} }}"
+    ),
+    "the wrong column": _BODY.replace("w[i]", "w[i + 1]"),
+    "a row's own weight": _BODY.replace("w[i]", "w[r]"),
+    "a column chosen by data": _BODY.replace("w[i]", "w[(int)x[i]]"),
+}
+PORTS = {
+    "every second tile": ("range(0, n, P)", "range(0, n, 2 * P)"),
+    "no first tile": ("range(0, n, P)", "range(P, n, P)"),
+    "no last tile": ("range(0, n, P)", "range(0, n - P, P)"),
+    "half of each tile": ("min(P, n - t)", "min(64, n - t)"),
+    "no first columns": ("dst=y[t:t + m, 0:d], src=a[0:m, 0:d]", "dst=y[t:t + m, 7:d], src=a[0:m, 7:d]"),
+    "512 columns": ("dst=y[t:t + m, 0:d], src=a[0:m, 0:d]", "dst=y[t:t + m, 0:min(d, 512)], src=a[0:m, 0:min(d, 512)]"),
+    "only the first rows": ("        nisa.dma_copy(dst=y", "        if t < 1024:\n            nisa.dma_copy(dst=y"),
+    "rows of another place": ("src=x[t:t + m, 0:d]", "src=x[0:m, 0:d]"),
+    "the first weight": ("w.reshape((1, d)).broadcast(0, P)", "w[0:1].reshape((1, 1)).broadcast(0, P)"),
+    "a sum": ("op=nl.multiply", "op=nl.add"),
+    "the weight squared": ("data1=a[0:m, 0:d], data2", "data1=wt[0:m, 0:d], data2"),
+}
+
+
+def test_the_pair_without_a_fault_is_faithful(tmp_path: Path) -> None:
+    assert _report(tmp_path, _CUDA.replace("BODY", _BODY), _PORT).verdict is Verdict.FAITHFUL
+
+
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_an_original_that_writes_something_else_is_not_proved(name: str, tmp_path: Path) -> None:
+    assert _report(tmp_path, _CUDA.replace("BODY", ORIGINALS[name]), _PORT).verdict not in _PROVED
+
+
+@pytest.mark.parametrize("name", PORTS)
+def test_a_port_that_writes_something_else_is_not_proved(name: str, tmp_path: Path) -> None:
+    old, new = PORTS[name]
+    assert _PORT.count(old) == 1
+    assert _report(tmp_path, _CUDA.replace("BODY", _BODY), _PORT.replace(old, new)).verdict not in _PROVED
+
+
+_HALVES_CUDA = """\
+__global__ void k(float* y, const float* x, int h) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t < h) { y[t] = 2.0f * x[t]; y[t + h] = -x[t + h]; }
+}
+void run(float* y, const float* x, int h) { k<<<(h + 255) / 256, 256>>>(y, x, h); }
+"""
+_HALVES_PORT = """\
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def k(x, h):
+    n = x.shape[0]
+    y = nl.ndarray((n,), dtype=x.dtype, buffer=nl.shared_hbm)
+    for t in range(0, h):
+        a = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=a, src=x[t + h:t + h + 1].reshape((1, 1)))
+        nisa.tensor_scalar(dst=a, data=a, op0=nl.multiply, operand0=-1.0)
+        nisa.dma_copy(dst=y[t + h:t + h + 1].reshape((1, 1)), src=a)
+    return y
+"""
+
+
+def test_a_port_that_lost_the_first_of_two_halves_is_not_proved(tmp_path: Path) -> None:
+    assert _report(tmp_path, _HALVES_CUDA, _HALVES_PORT).verdict not in _PROVED
+
+
+@pytest.mark.parametrize("room", ["evaluate", "align"])
+def test_a_room_that_fails_is_named_and_nothing_is_proved(
+    room: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.delenv("PORTCHECK_DEBUG", raising=False)
+    monkeypatch.setattr(import_module("portcheck.pipeline.check"), room, failing)
+    report = _report(tmp_path, _CUDA.replace("BODY", _BODY), _PORT)
+    assert report.verdict is Verdict.NOT_VERIFIED
+    assert any("RuntimeError" in line for line in report.not_checked)
