@@ -105,6 +105,30 @@ PREDICATES = COMPARISONS | {
     Operator.LOGICAL_AND, Operator.LOGICAL_OR, Operator.LOGICAL_XOR, Operator.LOGICAL_NOT,
 }  # fmt: skip
 
+INTEGER = frozenset(
+    {
+        Operator.ADD,
+        Operator.SUBTRACT,
+        Operator.MULTIPLY,
+        Operator.NEGATE,
+        Operator.MINIMUM,
+        Operator.MAXIMUM,
+        Operator.TRUNCATED_DIVIDE,
+        Operator.TRUNCATED_MODULO,
+        Operator.FLOOR_DIVIDE,
+        Operator.FLOOR_MODULO,
+        Operator.CEILING_DIVIDE,
+        Operator.BITWISE_AND,
+        Operator.BITWISE_OR,
+        Operator.BITWISE_XOR,
+        Operator.BITWISE_NOT,
+        Operator.SHIFT_LEFT,
+        Operator.SHIFT_RIGHT_ARITHMETIC,
+        Operator.SHIFT_RIGHT_LOGICAL,
+    }
+)
+"""Operators that give an integer for integers, exactly."""
+
 _TERNARY = frozenset({Operator.FMA, Operator.SELECT})
 _BINARY = (
     ASSOCIATIVE

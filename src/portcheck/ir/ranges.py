@@ -142,6 +142,8 @@ class Ranges:
     def divides(self, divisor: Polynomial, value: Polynomial) -> bool:
         """Whether `value` is known to be a multiple of `divisor`."""
         step = divisor.constant
+        if step == 0:
+            return False
         for monomial, factor in value.terms:
             if step is not None and factor % step == 0:
                 continue
@@ -152,7 +154,9 @@ class Ranges:
         return True
 
     def _divides_by_fact(self, divisor: Polynomial, known: Polynomial, by: Polynomial, monomial: Monomial) -> bool:
-        if len(known.terms) != 1 or not set(known.terms[0][0]) <= set(monomial):
+        if len(known.terms) != 1 or not known.terms[0][0] or known.terms[0][1] not in (1, -1):
+            return False
+        if term_quotient(monomial, 1, known) is None:
             return False
         if by == divisor:
             return True

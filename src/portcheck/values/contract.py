@@ -18,11 +18,13 @@ from portcheck.ir import (
     definitions,
     number,
 )
+from portcheck.ir.algebra import replace_symbols
+from portcheck.ir.polynomial import symbol
 from portcheck.ir.ranges import INDEX_MARK
 from portcheck.numerics import Stage
 from portcheck.values.evaluation import State, initial_state, pruned
 from portcheck.values.folds import fold
-from portcheck.values.fusion import Quantified, counted_from_zero, fuse, ranges_of
+from portcheck.values.fusion import Quantified, counted_from_zero, fuse, ranges_of, unit, without_unused
 from portcheck.values.interpretation import run
 from portcheck.values.lanes import settled
 from portcheck.values.memory import Buffer, Event, Havoc, Write
@@ -159,12 +161,17 @@ def _contract(output: str, buffer: Buffer, state: State, kernel: Kernel) -> Cont
 def _replaces(later: Piece, earlier: Piece) -> bool:
     """Whether `later` writes every element that `earlier` wrote."""
     same_bounds = [bound.stop for bound in later.bounds] == [bound.stop for bound in earlier.bounds]
-    return same_bounds and not later.conditions and _shape(later) == _shape(earlier)
+    return same_bounds and not later.conditions and address_form(later) == address_form(earlier)
 
 
-def _shape(piece: Piece) -> list[str]:
-    coefficients = (piece.address.coefficient(bound.variable) for bound in piece.bounds)
-    return sorted(str(coefficient) for coefficient in coefficients)
+def address_form(piece: Piece) -> Polynomial:
+    """Where a piece writes, over names for its coordinates that do not depend on how it was written."""
+    return replace_symbols(piece.address, canonical(piece))
+
+
+def canonical(piece: Piece) -> dict[str, Polynomial]:
+    """Names for the coordinates of a piece that do not depend on how it was written."""
+    return {bound.variable: symbol(f"$i{place}") for place, bound in enumerate(piece.bounds)}
 
 
 def _piece(event: Write, buffer: Buffer, state: State, span: Span) -> Piece | None:
@@ -179,7 +186,7 @@ def _piece(event: Write, buffer: Buffer, state: State, span: Span) -> Piece | No
         fused = _collected(fused, buffer, event, ranges, span)
     fused = counted_from_zero(fused, ranges)
     used = in_rows(fuse(fused, ranges) or fused, ranges)
-    used = replace(used, bounds=tuple(bound for bound in used.bounds if _is_used(bound, used)))
+    used = without_unused(used, state.threads.names())
     value = pruned(used.value, ranges_of(used.bounds, ranges), used.conditions)
     demanded = tuple(part for part in used.conditions if not _is_null_test(part, state))
     is_optional = len(demanded) < len(used.conditions)
@@ -190,10 +197,6 @@ def _is_null_test(condition: Condition, state: State) -> bool:
     """Whether a condition only asks whether a pointer is null."""
     pointers = {name for name, buffer in state.buffers.items() if buffer.is_input}
     return isinstance(condition, IsZero) and condition.negated and condition.value.symbols <= pointers
-
-
-def _is_used(bound: Bound, scope: Quantified) -> bool:
-    return bound.variable in scope.payload_symbols()
 
 
 def _collected(scope: Quantified, buffer: Buffer, event: Write, ranges: Ranges, span: Span) -> Quantified:
@@ -238,6 +241,8 @@ def _problem(pieces: list[Piece]) -> str:
         names = {bound.variable for bound in piece.bounds}
         if names - piece.address.symbols:
             return "an element is written more than once, with different values"
+        if not all(map(unit, piece.bounds)):
+            return "an index of the output runs in steps"
         problem = unknown_part(piece.value) or _unbound_part(piece, names) or _unknown_guard(piece)
         if problem:
             return problem
@@ -249,6 +254,8 @@ def _unbound_part(piece: Piece, names: set[str]) -> str:
     used = piece.address.symbols | symbols_of(piece.value)
     used = used.union(*(condition_symbols(condition) for condition in piece.conditions))
     left = sorted(name for name in used - names if name.startswith(INDEX_MARK))
+    if any(name.startswith("%") for name in used):
+        return "an index depends on data"
     return f"an element depends on {left[0].lstrip(INDEX_MARK)}, which is not followed" if left else ""
 
 

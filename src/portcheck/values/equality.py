@@ -10,10 +10,9 @@ from portcheck.ir import Polynomial, Ranges
 from portcheck.ir.algebra import replace_symbols
 from portcheck.ir.polynomial import split
 from portcheck.values.conditions import truth
-from portcheck.values.contract import Contract, Piece
+from portcheck.values.contract import Contract, Piece, canonical
 from portcheck.values.coverage import different, reaches
 from portcheck.values.normalise import Form, condition_form, normal_form
-from portcheck.values.renaming import canonical
 from portcheck.values.terms import AtLeast
 
 

@@ -27,8 +27,10 @@ from portcheck.ir import (
     refs_in,
 )
 from portcheck.ir.algebra import combine, polynomial_of
+from portcheck.ir.operators import INTEGER
 from portcheck.ir.polynomial import symbol
 from portcheck.values.conditions import ALWAYS, compare, negated, simplified
+from portcheck.values.folds import IDENTITIES
 from portcheck.values.memory import Buffer, Reader
 from portcheck.values.substitution import in_term
 from portcheck.values.terms import (
@@ -235,7 +237,7 @@ def _truth_value(conditions: tuple[Condition, ...]) -> Term:
 def computed(operator: Operator, arguments: tuple[Term, ...], ranges: Ranges, approximate: bool = False) -> Term:
     """`operator` applied to terms; integer expressions stay canonical."""
     integers = [argument.value for argument in arguments if isinstance(argument, Index)]
-    if len(integers) == len(arguments) and operator is not Operator.DIVIDE and operator not in PREDICATES:
+    if len(integers) == len(arguments) and operator in INTEGER:
         return Index(combine(operator, tuple(integers), ranges))
     if operator is Operator.FMA:
         product = Function(Operator.MULTIPLY, arguments[:2])
@@ -269,5 +271,8 @@ def pruned(term: Term, ranges: Ranges, given: tuple[Condition, ...]) -> Term:
         on_true = pruned(term.on_true, ranges, (*given, *left))
         return Choice(left, on_true, pruned(term.on_false, ranges, given)) if left else on_true
     if isinstance(term, Fold):
-        term = replace(term, conditions=simplified(term.conditions, ranges, given) or ())
+        left = simplified(term.conditions, ranges, given)
+        if left is None:
+            return IDENTITIES.get(term.operator, Unknown("a reduction of nothing"))
+        term = replace(term, conditions=left)
     return map_children(term, lambda child: pruned(child, ranges, given))

@@ -290,14 +290,32 @@ def _merge(
     return replace(result, bounds=(*result.bounds, whole))
 
 
+def without_unused(scope: Quantified, own: frozenset[str]) -> Quantified:
+    """`scope` without the indices that nothing depends on.
+
+    A loop that may run no iteration leaves the condition that it runs; threads and tile positions (`own`, and those
+    named by a number) always exist.
+    """
+    kept: list[Bound] = []
+    conditions = list(scope.conditions)
+    limits = frozenset().union(*(bound_symbols(bound) for bound in scope.bounds))
+    for bound in scope.bounds:
+        if bound.variable in scope.payload_symbols() | limits:
+            kept.append(bound)
+        elif bound.variable not in own and not bound.variable[1:].isdigit():
+            conditions.append(AtLeast(bound.stop - bound.start - 1))
+    return replace(scope, bounds=tuple(kept), conditions=tuple(conditions))
+
+
 _STEPS = (_single, _pinned, _limited, _joined, _merged)
 
 
 def counted_from_zero(scope: Quantified, ranges: Ranges) -> Quantified:
     """`scope` with every index whose limits are fixed counted 0, 1, 2, ..."""
-    names = {bound.variable for bound in scope.bounds}
-    for bound in scope.bounds:
-        if unit(bound) or bound.start.symbols & names:
+    names = [bound.variable for bound in scope.bounds]
+    for name in names:
+        bound = scope.bound(name)
+        if bound is None or unit(bound) or bound.start.symbols & set(names):
             continue
         stop = ceiling_divide(bound.stop - bound.start, bound.step, ranges)
         fresh = Bound(bound.variable, number(0), stop, number(1))

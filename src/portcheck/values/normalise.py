@@ -249,7 +249,8 @@ def _mentions(text: str, name: str) -> bool:
     while position >= 0:
         after = text[position + len(name) : position + len(name) + 1]
         before = text[position - 1 : position] if position else ""
-        if not (after.isalnum() or after == "_" or before.isalnum() or before in "_.$"):
+        is_part = after.isalnum() or after == "_" or before.isalnum() or (before != "" and before in "_.$")
+        if not is_part:
             return True
         position = text.find(name, position + 1)
     return False

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from portcheck.core.dtype import DType
 from portcheck.ir import Polynomial, Ranges
 from portcheck.ir.algebra import replace_symbols, use_divisibility
-from portcheck.ir.polynomial import symbol
 from portcheck.numerics import Stage
 from portcheck.values.contract import Contract, Piece
 from portcheck.values.fusion import Quantified, fuse
@@ -116,11 +115,6 @@ def renamed(contract: Contract, output: str, names: Names, ranges: Ranges) -> Co
     """`contract` as that of the original's `output`."""
     pieces = tuple(renamed_piece(piece, names, ranges) for piece in contract.pieces)
     return Contract(output, pieces, contract.problem)
-
-
-def canonical(piece: Piece) -> dict[str, Polynomial]:
-    """Names for the coordinates of a piece that do not depend on how it was written."""
-    return {bound.variable: symbol(f"$i{place}") for place, bound in enumerate(piece.bounds)}
 
 
 def replaced_names(value: Polynomial, names: Mapping[str, Polynomial]) -> Polynomial:

@@ -59,6 +59,11 @@ class Threads:
     grid: tuple[Bound, ...]
     ranges: Ranges
     assumptions: tuple[str, ...]
+    has_lanes: bool = False
+
+    def names(self) -> frozenset[str]:
+        """The names of all thread and block indices."""
+        return frozenset(bound.variable for bound in (*self.block, *self.grid))
 
 
 def threads_of(kernel: Kernel, launch: Launch | None) -> Threads:
