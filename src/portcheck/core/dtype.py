@@ -67,6 +67,9 @@ UINT32 = DType("uint32", DTypeKind.UNSIGNED)
 UINT64 = DType("uint64", DTypeKind.UNSIGNED)
 BOOL = DType("bool", DTypeKind.BOOL)
 
+WIDE = frozenset({INT32, INT64, UINT32, UINT64})
+"""The integer formats that indices and sizes are kept in."""
+
 CONCRETE = {
     dtype.name: dtype
     for dtype in (

@@ -108,6 +108,8 @@ def combine(operator: Operator, arguments: tuple[Polynomial, ...], ranges: Range
             return left * right
         case Operator.NEGATE, (value,):
             return -value
+        case Operator.BITWISE_NOT, (value,):
+            return -value - 1
         case Operator.MINIMUM, _:
             return minimum(arguments, ranges)
         case Operator.MAXIMUM, _:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from portcheck.core.dtype import DTypeKind
 from portcheck.ir import (
     PREDICATES,
     Access,
@@ -91,7 +92,7 @@ class State:
 
     def reader_in(self, ranges: Ranges) -> Reader:
         """A reader of buffers at this point, with more known of symbols."""
-        return Reader(ranges, self.given() or (), self.is_trusted, self.trusted)
+        return Reader(ranges, self.given() or (), self.is_trusted, self.trusted, self.threads.names())
 
     def polynomial(self, expression: Expr) -> Polynomial:
         """The canonical form of an integer expression at this point."""
@@ -132,12 +133,10 @@ class State:
             case Apply(Operator.LOGICAL_NOT, (operand,)):
                 return negated(self.conditions(operand))
             case Apply(operator, (left, right)) if operator in PREDICATES:
-                return self._comparison(operator, self.term(left), self.term(right))
+                is_unsigned = DTypeKind.UNSIGNED in (left.dtype.kind, right.dtype.kind)
+                return comparison(operator, self.term(left), self.term(right), self.ranges if is_unsigned else None)
             case _:
                 return (_holds(self.term(expression)),)
-
-    def _comparison(self, operator: Operator, left: Term, right: Term) -> tuple[Condition, ...]:
-        return comparison(operator, left, right)
 
     def shape(self, value_type: ValueType) -> tuple[Polynomial, ...]:
         """The extents of a shaped value."""
@@ -215,9 +214,17 @@ def literal(value: int | float | bool) -> Literal:
     return Literal(Fraction(value)) if is_exact else Literal(value)
 
 
-def comparison(operator: Operator, left: Term, right: Term) -> tuple[Condition, ...]:
-    """The condition that a comparison of two terms states."""
-    if isinstance(left, Index) and isinstance(right, Index):
+def comparison(
+    operator: Operator, left: Term, right: Term, unsigned_ranges: Ranges | None = None
+) -> tuple[Condition, ...]:
+    """The condition that a comparison of two terms states.
+
+    With `unsigned_ranges` it is one of unsigned numbers: a side that may be negative there wraps, and stays opaque.
+    """
+    wraps = unsigned_ranges is not None and not all(
+        unsigned_ranges.is_nonnegative(side.value) for side in (left, right) if isinstance(side, Index)
+    )
+    if isinstance(left, Index) and isinstance(right, Index) and not wraps:
         condition = compare(operator, left.value, right.value)
         if condition is not None:
             return (condition,)
@@ -247,10 +254,17 @@ def computed(operator: Operator, arguments: tuple[Term, ...], ranges: Ranges, ap
     return Function(operator, arguments, approximate)
 
 
+def is_permuted(own: tuple[Polynomial, ...], shape: tuple[Polynomial, ...]) -> bool:
+    """Whether two shapes have the same extents in another order, and so fit only where those are equal."""
+    return own != shape and sorted(map(str, own)) == sorted(map(str, shape)) and number(1) not in own
+
+
 def broadcast(term: Term, own: tuple[Polynomial, ...], shape: tuple[Polynomial, ...], ranges: Ranges) -> Term:
     """`term` of extents `own` as an operand of a result of extents `shape`."""
     if not own or own == shape:
         return term
+    if is_permuted(own, shape):
+        return Unknown("an operand has the dimensions of the result in another order")
     shift = len(shape) - len(own) if len(own) < len(shape) and own[0] != shape[0] else 0
     moves: dict[str, Polynomial] = {}
     for position, extent in enumerate(own):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from portcheck.core.dtype import WIDE, DTypeKind
 from portcheck.ir import (
     Access,
     Alloc,
@@ -25,6 +26,7 @@ from portcheck.ir import (
     Operator,
     Polynomial,
     Random,
+    Ranges,
     Reduce,
     Return,
     Rounding,
@@ -54,9 +56,11 @@ from portcheck.values.evaluation import (
     comparison,
     computed,
     dimension,
+    is_permuted,
     pruned,
 )
 from portcheck.values.folds import IDENTITIES, fold, lane_fold
+from portcheck.values.lanes import WARP
 from portcheck.values.loops import run_loop
 from portcheck.values.memory import Havoc, written
 from portcheck.values.substitution import LANE, in_term
@@ -66,11 +70,13 @@ from portcheck.values.terms import (
     Condition,
     Function,
     Index,
+    Leader,
     Literal,
     Moved,
     Rounded,
     Term,
     Unknown,
+    subterms,
 )
 
 _UNWRITTEN = "masked-out elements are not defined"
@@ -167,6 +173,7 @@ def _loaded(state: State, access: Access, fill: Term | None) -> Term:
 def _copy(state: State, op: Copy) -> None:
     source, destination = _extents(state, op.source), _extents(state, op.destination)
     is_fitting = len(source) == len(destination) and not any(map(_differ, source, destination))
+    is_fitting = is_fitting and not is_permuted(source, destination)
     value = _loaded(state, op.source, None)
     if not is_fitting:
         value = Unknown("a copy between different shapes", op.span)
@@ -191,6 +198,8 @@ def _store(state: State, op: Op, access: Access, value: Term, mode: WriteMode) -
         return
     if lanes.only_lane_zero(conditions, ranges):
         value = in_term(value, {LANE: number(0)}, ranges)
+    if not buffer.per_thread and any(isinstance(node, Leader) for node in subterms(value)):
+        value = Unknown("a value that only lane 0 holds is stored by other lanes", op.span)
     value = pruned(value, ranges, (*given, *mask))
     if mode is not WriteMode.OVERWRITE:
         value = _added(state, access, value, mode)
@@ -234,7 +243,8 @@ def _predicate(state: State, op: Compute, operands: tuple[Term, ...]) -> tuple[C
         return (*state.conditions(left), *state.conditions(right))
     if op.operator is Operator.LOGICAL_OR:
         return negated((*negated(state.conditions(left)), *negated(state.conditions(right))))
-    return comparison(op.operator, operands[0], operands[1])
+    is_unsigned = DTypeKind.UNSIGNED in (left.dtype.kind, right.dtype.kind)
+    return comparison(op.operator, operands[0], operands[1], state.ranges if is_unsigned else None)
 
 
 def _cast(state: State, op: Cast) -> Term:
@@ -245,12 +255,18 @@ def _cast(state: State, op: Cast) -> Term:
         return Unknown("the bits of a value are read as another type", op.span)
     if op.type.dtype.is_integer:
         if isinstance(operand, Index):
-            return operand
+            return operand if _fits(op, operand.value, state.ranges) else Unknown("an integer is narrowed", op.span)
         truncates = op.rounding is Rounding.TOWARD_ZERO
         return Function(Operator.TRUNC if truncates else Operator.ROUND_EVEN, (operand,))
     if isinstance(operand, Index | Literal):
         return operand
     return Rounded(op.type.dtype, operand, op.span)
+
+
+def _fits(op: Cast, value: Polynomial, ranges: Ranges) -> bool:
+    """Whether a cast keeps an integer: indices and sizes fit the wide formats, a negative one no unsigned format."""
+    is_negative = op.type.dtype.kind is DTypeKind.UNSIGNED and not ranges.is_nonnegative(value)
+    return op.type.dtype in WIDE and not is_negative
 
 
 def _reduce(state: State, op: Reduce) -> None:
@@ -260,6 +276,9 @@ def _reduce(state: State, op: Reduce) -> None:
         ranges = ranges.with_extent(dimension(position), extent)
     term = lanes.settled(state.term(op.operand), ranges)
     if op.lanes is not None:
+        if not state.threads.has_lanes:
+            _result(state, op.id, op.type, Unknown("a reduction over lanes in a block of no whole warps", op.span))
+            return
         width = state.polynomial(op.lanes)
         variable = f"{LANE}.{op.id}"
         bound = Bound(variable, number(0), width, number(1))
@@ -323,6 +342,9 @@ def _transpose(state: State, op: Transpose) -> None:
 
 
 def _exchange(state: State, op: Exchange) -> Term:
+    refusal = _partial_warp(state, op)
+    if refusal:
+        return Unknown(refusal, op.span)
     operand = state.term(op.operand)
     lane = state.polynomial(op.lane)
     if op.kind is ExchangeKind.INDEX:
@@ -330,6 +352,21 @@ def _exchange(state: State, op: Exchange) -> Term:
     if op.kind not in (ExchangeKind.XOR, ExchangeKind.DOWN):
         return Unknown(f"{op.via} is not followed yet", op.span)
     return Moved(op.kind, lane, operand, frozenset({op.id}), op.span)
+
+
+def _partial_warp(state: State, op: Exchange) -> str:
+    """Why an exchange is not one among all lanes of whole warps; empty if it is."""
+    if not state.threads.has_lanes:
+        return "a shuffle in a block that is not made of whole warps"
+    if state.polynomial(op.width) != number(WARP):
+        return "a shuffle among part of a warp is not followed yet"
+    if op.lanes_mask is None:
+        return ""
+    mask = state.term(op.lanes_mask)
+    every = (1 << WARP) - 1
+    lanes_named = mask.value.constant if isinstance(mask, Index) else None
+    is_full = lanes_named is not None and lanes_named & every == every
+    return "" if is_full else "a shuffle in which some lanes take no part is not followed yet"
 
 
 def _select(state: State, op: Select) -> None:

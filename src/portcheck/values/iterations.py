@@ -80,11 +80,21 @@ class Iterations:
         return any(self._may_meet(left, right) for left, right in combinations(writes_made, 2))
 
     def _may_meet(self, left: Write, right: Write) -> bool:
-        """Whether two stores may reach one element in different iterations; the same index is no matter."""
+        """Whether two stores may reach one element in different iterations.
+
+        The same index is no matter if each iteration has its own elements, or if both stores run in every iteration.
+        """
         pairs = list(zip(left.scope.index, right.scope.index, strict=False))
         if all(one == other for one, other in pairs):
-            return False
+            return not any(self._moves_on(one) for one, _ in pairs) and any(map(self._is_conditional, (left, right)))
         return not any(self._are_apart(one, other) for one, other in pairs)
+
+    def _moves_on(self, index: Polynomial) -> bool:
+        stride = index.coefficient(self.variable)
+        return stride is not None and bool(stride.terms)
+
+    def _is_conditional(self, write: Write) -> bool:
+        return any(self.variable in condition_symbols(part) for part in write.scope.conditions)
 
     def _are_apart(self, left: Polynomial, right: Polynomial) -> bool:
         gap = (left - right).constant

@@ -106,11 +106,14 @@ def _settled(event: Event, state: State) -> Event:
 def _run_sequence(state: State, loop: Loop, values: Sequence, run: Run) -> None:
     variable = f"{INDEX_MARK}{loop.variable}.{loop.id}"
     before = dict(state.buffers)
-    outer = state.symbols
+    outer, ranges = state.symbols, state.ranges
+    limit = trees.limit_of(state, loop, values)
     changed = _mark(state, loop)
     state.symbols = {**outer, loop.variable: symbol(variable)}
+    if limit is not None:
+        state.ranges = ranges.with_extent(variable, limit)
     run(state, loop.body)
-    state.symbols = outer
+    state.symbols, state.ranges = outer, ranges
     for name in changed:
         tree = trees.recognised(state, loop, values, variable, before[name], state.buffers[name])
         state.buffers[name] = tree or before[name].then(Havoc("a loop with a step that is not followed"))

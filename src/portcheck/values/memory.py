@@ -9,6 +9,7 @@ from portcheck.core.dtype import DType
 from portcheck.ir import Polynomial, Ranges, WriteMode, number
 from portcheck.ir.algebra import floor_divide, floor_modulo
 from portcheck.ir.polynomial import symbol
+from portcheck.ir.ranges import INDEX_MARK
 from portcheck.values.conditions import simplified, truth
 from portcheck.values.fusion import Quantified, fuse, ranges_of, replaced, unit
 from portcheck.values.terms import (
@@ -81,18 +82,25 @@ def _unwritten(buffer: Buffer) -> Unknown:
     return Unknown(f"{buffer.name} is read before it is written")
 
 
+def _depends_on_sizes(condition: Condition) -> bool:
+    """Whether a condition may hold for some sizes: one over indices of known extents alone is decided already."""
+    return any(not name.startswith(INDEX_MARK) for name in condition_symbols(condition))
+
+
 @dataclass(slots=True)
 class Reader:
     """Reads elements of buffers. `given` are the conditions under which the read happens.
 
     With `trusting`, a program is taken never to read what it did not write: where only one store reaches an element,
-    the conditions for it are taken to hold. `assumed` collects the buffers for which that was needed.
+    the conditions for it are taken to hold. `assumed` collects the buffers for which that was needed. `threads` are
+    the indices of threads, of which there is always one.
     """
 
     ranges: Ranges
     given: tuple[Condition, ...] = ()
     trusting: bool = False
     assumed: list[str] = field(default_factory=list)
+    threads: frozenset[str] = frozenset()
     _fresh: count[int] = field(default_factory=count)
 
     def read(self, buffer: Buffer, index: tuple[Polynomial, ...]) -> Term:
@@ -120,7 +128,8 @@ class Reader:
         return self._untouched(buffer, index)
 
     def _chosen(self, conditions: tuple[Condition, ...], value: Term, buffer: Buffer, otherwise: Term) -> Term:
-        if self.trusting and otherwise == _unwritten(buffer):
+        is_open = all(_depends_on_sizes(condition) for condition in conditions)
+        if self.trusting and is_open and otherwise == _unwritten(buffer):
             self.assumed.append(buffer.name)
             return value
         return Choice(conditions, value, otherwise)
@@ -224,12 +233,17 @@ class Reader:
         names = {bound.variable for bound in fused.bounds}
         if symbols_of(fused.value) & names:
             return Unknown(f"an element of {buffer.name} is written more than once before it is read")
-        conditions = simplified(fused.conditions, ranges_of(fused.bounds, self.ranges), self.given)
+        runs = (AtLeast(bound.stop - bound.start - 1) for bound in fused.bounds if not self._always_exists(bound))
+        conditions = simplified((*fused.conditions, *runs), ranges_of(fused.bounds, self.ranges), self.given)
         if conditions is None:
             return None
         if any(names & condition_symbols(condition) for condition in conditions):
             return Unknown(f"which store of {buffer.name} is read depends on more than its index")
         return fused.value, conditions
+
+    def _always_exists(self, bound: Bound) -> bool:
+        name = bound.variable.partition("'")[0]
+        return name in self.threads or name[1:].isdigit()
 
 
 def written(

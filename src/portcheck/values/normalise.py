@@ -117,7 +117,7 @@ def _single(form: Form) -> tuple[Monomial, Fraction]:
 
 
 def power(form: Form, exponent: Fraction) -> Form:
-    """A form raised to a power; under a root only a positive factor is taken out."""
+    """A form raised to a power."""
     if not form.terms:
         return ZERO if exponent > 0 else atom("1/0")
     if exponent.denominator != 1:
@@ -128,12 +128,9 @@ def power(form: Form, exponent: Fraction) -> Form:
 
 
 def _root(form: Form, exponent: Fraction) -> Form:
-    """A root: of a single positive power its power, of anything else an atom."""
-    (monomial, factor), *others = form.terms
-    if others or factor != 1 or len(monomial) != 1 or monomial[0][1] % 2 == 0:
-        return _form({((f"({form})", exponent),): Fraction(1)})
-    (name, value), *_ = monomial
-    return _form({((name, value * exponent),): Fraction(1)})
+    """A power of a root. The root is an atom: its square is not the operand where that is negative."""
+    root = f"root{exponent.denominator}({form})"
+    return _form({((root, Fraction(exponent.numerator)),): Fraction(1)})
 
 
 def normal_form(term: Term, names: Mapping[str, Polynomial], depth: int = 0) -> Form:
@@ -263,10 +260,14 @@ def _number(value: Fraction | float) -> Form:
 
 
 def _single_precision(value: Fraction) -> Fraction:
-    """The nearest float32: a constant is what the arithmetic of both sides makes of it."""
+    """The nearest float32: a constant is what the arithmetic of both sides makes of it; itself outside their range."""
     if value.denominator == 1:
         return value
-    return Fraction(struct.unpack("f", struct.pack("f", float(value)))[0])
+    try:
+        rounded = Fraction(struct.unpack("f", struct.pack("f", float(value)))[0])
+    except OverflowError:
+        return value
+    return rounded or value
 
 
 def _unary(operator: Operator, arguments: list[Form]) -> Form:

@@ -73,13 +73,15 @@ def threads_of(kernel: Kernel, launch: Launch | None) -> Threads:
     assumptions: list[str] = []
     block: list[Bound] = []
     grid: list[Bound] = []
+    has_lanes = False
     ranges = replace(ranges, divisors=asserted(kernel, symbols).divisors)
     for name, extent in _inferred_block(kernel, symbols).items():
         symbols[name] = extent
         assumptions.append(f"{name} = {extent}: the extent of the shared array that the thread index selects")
     for axis in sorted(kernel.axes, key=lambda axis: axis.kind not in _THREADS):
         extent = symbol(f"{axis.name}.extent") if axis.extent is None else polynomial_of(axis.extent, ranges, symbols)
-        if axis.kind in _THREADS and axis.name == _THREAD and _uses_lanes(kernel):
+        if axis.kind in _THREADS and axis.name == _THREAD and _uses_lanes(kernel) and _is_whole_warps(extent):
+            has_lanes = True
             bounds, assumed = _warps_and_lanes(extent, symbols)
             assumptions.extend(assumed)
             _substitute_sizes(symbols, ranges)
@@ -93,7 +95,7 @@ def threads_of(kernel: Kernel, launch: Launch | None) -> Threads:
     ranges = replace(ranges, least={**ranges.least, **counts})
     for bound in (*block, *grid):
         ranges = ranges.with_extent(bound.variable, bound.stop)
-    return Threads(symbols, tuple(block), tuple(grid), ranges, tuple(assumptions))
+    return Threads(symbols, tuple(block), tuple(grid), ranges, tuple(assumptions), has_lanes)
 
 
 def _launched(launch: Launch | None) -> Ranges:
@@ -165,6 +167,11 @@ def _splits_lanes(node: Expr) -> bool:
             return _SPLITTERS[operator] == value and _THREAD in symbols_in(left)
         case _:
             return False
+
+
+def _is_whole_warps(extent: Polynomial) -> bool:
+    """Whether a block of `extent` threads is, or may be taken to be, made of whole warps."""
+    return extent.constant is None or extent.constant % WARP == 0
 
 
 def _warps_and_lanes(extent: Polynomial, symbols: dict[str, Polynomial]) -> tuple[list[Bound], list[str]]:

@@ -52,9 +52,24 @@ def recognised(
         return None
     if extent.constant is None:
         state.assumptions.append(f"{extent} is a power of two")
-    elif extent.constant & (extent.constant - 1):
+        if last > 1:
+            state.assumptions.append(f"{extent} is at least {2 * last}")
+    elif extent.constant & (extent.constant - 1) or extent.constant <= last:
+        return None
+    if not _reaches(state, thread, extent):
         return None
     return _combined(state, loop, before, operator, extent, last)
+
+
+def _reaches(state: State, thread: Polynomial, extent: Polynomial) -> bool:
+    """Whether the threads are enough for the first step, each of them standing for one element."""
+    if thread not in state.threads.symbols.values():
+        return False
+    count = number(1)
+    for bound in state.threads.block:
+        if bound.variable in thread.symbols:
+            count = count * bound.stop
+    return state.ranges.is_nonnegative(count * 2 - extent)
 
 
 def _combination(after: Buffer, variable: str) -> tuple[Operator, Polynomial, tuple[Condition, ...]] | None:
@@ -84,14 +99,27 @@ def _steps(expression: Expr, variable: str, operators: dict[Operator, int]) -> b
             return False
 
 
+def limit_of(state: State, loop: Loop, values: Sequence) -> Polynomial | None:
+    """What a distance that halves or doubles stays below, never being negative; None where that is not known."""
+    start = state.polynomial(values.start)
+    if not state.ranges.is_nonnegative(start):
+        return None
+    if _steps(values.next, loop.variable, _HALVINGS):
+        return start + 1
+    match values.condition:
+        case Apply(Operator.LESS, (Symbol(name), limit)) if name == loop.variable:
+            return state.polynomial(limit) if _steps(values.next, loop.variable, _DOUBLINGS) else None
+        case _:
+            return None
+
+
 def _halving_extent(
     state: State, loop: Loop, values: Sequence, variable: str, thread: Polynomial, conditions: tuple[Condition, ...]
 ) -> Polynomial | None:
     """Twice the first distance of a halving tree over threads below the distance."""
     if not _steps(values.next, loop.variable, _HALVINGS):
         return None
-    guard = AtLeast(symbol(variable) - thread - 1)
-    if guard not in conditions:
+    if not _is_guard(conditions, AtLeast(symbol(variable) - thread - 1), state):
         return None
     start = state.polynomial(values.start)
     for monomial, factor in start.terms:
@@ -102,13 +130,19 @@ def _halving_extent(
     return start * 2
 
 
+def _is_guard(conditions: tuple[Condition, ...], guard: Condition, state: State) -> bool:
+    """Whether a combination runs under `guard` and nothing else that is not known anyway."""
+    known = state.given() or ()
+    return guard in conditions and all(part == guard or part in known for part in conditions)
+
+
 def _last_distance(values: Sequence) -> int | None:
-    """The last distance of a halving tree, from the condition that continues it."""
+    """The last distance of a halving tree, from the condition that continues it: a power of two."""
     match values.condition:
         case Apply(Operator.GREATER, (Symbol(), Const(limit))):
-            return 2 * int(limit) if limit else 1
-        case Apply(Operator.GREATER_EQUAL, (Symbol(), Const(limit))):
-            return int(limit)
+            return 1 << int(limit).bit_length()
+        case Apply(Operator.GREATER_EQUAL, (Symbol(), Const(limit))) if limit >= 1:
+            return 1 << (int(limit) - 1).bit_length()
         case Apply(Operator.NOT_EQUAL, (Symbol(), Const(0))) | Symbol():
             return 1
         case _:
@@ -123,7 +157,8 @@ def _doubling_extent(
         case Apply(operator, (Symbol(), Const(amount))), Apply(Operator.LESS, (Symbol(), limit)):
             remainder = floor_modulo(thread, symbol(variable) * 2, state.ranges)
             starts_at_one = state.polynomial(values.start) == number(1)
-            if _DOUBLINGS.get(operator) == amount and starts_at_one and IsZero(remainder) in conditions:
+            is_guard = _is_guard(conditions, IsZero(remainder), state)
+            if _DOUBLINGS.get(operator) == amount and starts_at_one and is_guard:
                 return state.polynomial(limit)
             return None
         case _:
