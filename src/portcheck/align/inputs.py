@@ -70,6 +70,8 @@ def match_inputs(
 
 
 _ENOUGH = 1.0
+_SAME_NAME = 5.0
+"""More than all other evidence: a port that uses the names of the original means the same by them."""
 
 
 def _score(
@@ -82,7 +84,7 @@ def _score(
 ) -> tuple[float, str]:
     alike = likeness(left, right)
     evidence = []
-    score = 2 * alike
+    score = _SAME_NAME if alike == 1.0 else 2 * alike
     own, other = cuda_signatures.get(left), nki_signatures.get(right)
     if own is not None and own == other:
         score += 2.5

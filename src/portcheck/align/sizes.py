@@ -26,7 +26,10 @@ class Sizes:
         return replace_symbols(value, self.port)
 
     def equate(self, original: Polynomial, port: Polynomial, fixed: frozenset[str]) -> None:
-        """Learns from two extents or strides that stand for the same thing; `fixed` are the original's symbols."""
+        """Learns from two extents or strides that stand for the same thing; `fixed` are the original's symbols.
+
+        Two sizes of the original are never made equal.
+        """
         port = self.in_original(port)
         original = replace_symbols(original, self.original)
         size = _underlying(port)
@@ -38,7 +41,9 @@ class Sizes:
             self.port[size] = _underlying_extent(original)
             return
         lone, product = _underlying(original), _untiled(port)
-        if product is None or lone is None or lone not in fixed or lone in product.symbols or lone in self.original:
+        if product is None or lone is None or lone not in fixed or lone in self.original:
+            return
+        if product.symbols & fixed:
             return
         self.original[lone] = product
         self.assumptions.append(f"{lone} = {product}")

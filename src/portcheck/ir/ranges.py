@@ -118,10 +118,9 @@ class Ranges:
         quotient = term_quotient(*scale.terms[0], divisor)
         if quotient is None:
             return ()
-        times = Polynomial((quotient,))
-        return (
-            (rest + value * times,) if atom.operator is Operator.FLOOR_DIVIDE else (rest + value * times, rest + scale)
-        )
+        plain = rest + value * Polynomial((quotient,))
+        is_some = atom.operator is Operator.CEILING_DIVIDE and self.is_nonnegative(value - 1)
+        return (plain, rest + scale) if is_some else (plain,)
 
     def _atom_least(self, atom: Atom) -> float:
         if atom.operator is None:

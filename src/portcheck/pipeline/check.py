@@ -16,6 +16,7 @@ from portcheck.core.report import Input, Inputs, Report, Tool
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda import CudaModule, read_cuda
 from portcheck.frontends.nki import NkiModule, NkiOptions, read_nki
+from portcheck.frontends.reading import Problem
 from portcheck.ir import Program, Ranges, Side, kernel_operations
 from portcheck.ir.verify import verify
 from portcheck.knowledge import Knowledge, NkiVersion, load
@@ -59,14 +60,18 @@ def check(request: Request) -> Analysis:
     sources = {**given, **_included(original)}
     failures: list[str] = [*_invalid(original), *_invalid(port)]
     facts, other = facts_of(original), facts_of(port)
+    known = len(failures)
     evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", failures)
     computed = _isolated(lambda: evaluate(port), _NOTHING, "what the port computes", failures)
+    evaluated, computed = _doubted(evaluated, original, cuda.problems), _doubted(computed, port, nki.problems)
+    alignment = _aligned(facts, other, evaluated, computed, failures)
+    is_whole = len(failures) == known  # else rules would report as lost what only was not looked at
     pair = Pair(
         cuda=facts,
         nki=other,
         original=evaluated,
         port=computed,
-        alignment=_aligned(facts, other, evaluated, computed, failures),
+        alignment=alignment,
         pairing=pairing,
         knowledge=knowledge,
         sources=sources,
@@ -75,7 +80,7 @@ def check(request: Request) -> Analysis:
     )
     report = report_of(
         pair,
-        numbered(judge(pair)),
+        numbered(judge(pair)) if is_whole else (),
         tool=Tool(name="portcheck", version=__version__),
         inputs=_inputs(request, cuda_source, nki_source, original, port, nki),
         target=target,
@@ -104,6 +109,14 @@ def _aligned(cuda: Facts, nki: Facts, original: Evaluated, port: Evaluated, fail
     if not nki.program.kernels:
         return _NO_ALIGNMENT
     return _isolated(lambda: align(cuda, nki, original, port), _NO_ALIGNMENT, "the correspondence", failures)
+
+
+def _doubted(evaluated: Evaluated, program: Program, problems: Sequence[Problem]) -> Evaluated:
+    """`evaluated` without certainty where part of a compared kernel, or of what it calls, did not parse."""
+    spans = [kernel.span for kernel in program.kernels] + [op.span for op in kernel_operations(program)]
+    if any(span.covers(problem.span) or problem.span.covers(span) for problem in problems for span in spans):
+        return evaluated.doubted("part of the kernel did not parse")
+    return evaluated
 
 
 def _invalid(program: Program) -> list[str]:

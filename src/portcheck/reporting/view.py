@@ -11,7 +11,7 @@ from portcheck.core.report import Input, Report, SideCoverage, Verdict
 
 CUDA_SIDE = "original"
 NKI_SIDE = "port"
-NO_COUNTERPART = "no counterpart; the message says where it was looked for"
+NO_COUNTERPART = "no counterpart"
 _HASH_SHOWN = 12
 _LONG_LINE = 80
 _MANY_LINES = 20

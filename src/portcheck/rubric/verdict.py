@@ -52,7 +52,7 @@ def summary(outcome: Verdict, findings: Sequence[Finding], outputs: Sequence[Out
         case Verdict.WITHIN_TOLERANCE:
             return "Every output is the same real function of the inputs; only rounding differs."
         case Verdict.FAITHFUL:
-            return "Every output is the same real function of the inputs, with no change of rounding found."
+            return "Every output is the same real function of the inputs; no rule found a change of rounding."
 
 
 def _named(findings: Iterable[Finding]) -> str:

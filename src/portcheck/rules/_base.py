@@ -42,6 +42,11 @@ class Pair:
         """Whether there is an NKI kernel to compare with."""
         return bool(self.nki.program.kernels)
 
+    @property
+    def is_port_readable(self) -> bool:
+        """Whether all of the port was understood, so that what was not found in it is not there."""
+        return not (self.nki.opaque or self.nki.calls)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
@@ -59,6 +64,7 @@ class Draft:
     outputs: tuple[str, ...] = ()
     subject: frozenset[int] = frozenset()
     certainty: Certainty | None = None
+    about_rounding: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

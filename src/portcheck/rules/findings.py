@@ -75,7 +75,7 @@ def _finding(item: _Reported, consequences: list[Consequence], sources: Mapping[
         nki=nki,
         fingerprint=_fingerprint(rule.code, cuda, nki),
         outputs=draft.outputs,
-        about_rounding=rule.about_rounding,
+        about_rounding=rule.about_rounding or draft.about_rounding,
     )
 
 

@@ -86,6 +86,10 @@ class Evaluated:
         """The contract of `output`."""
         return next((contract for contract in self.contracts if contract.output == output), None)
 
+    def doubted(self, problem: str) -> Evaluated:
+        """The same, every contract with a problem: something that is not in the program may write the outputs."""
+        return replace(self, contracts=tuple(replace(contract, problem=problem) for contract in self.contracts))
+
 
 def evaluate(program: Program) -> Evaluated:
     """The contracts of `program`: of every buffer parameter it writes and every buffer it returns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from portcheck.ir import Polynomial, Ranges
@@ -46,12 +46,28 @@ def compare(cuda: Contract, nki: Contract, ranges: Ranges) -> Equality:
         if not contract.pieces:
             return Equality(Outcome.UNDECIDED, f"{side}: no store of the output was followed")
     if len(cuda.pieces) > 1:
-        return Equality(Outcome.UNDECIDED, "the original writes the output by several stores")
+        return _compare_in_turn(cuda, nki, ranges)
     for piece in nki.pieces:
         found = compare_pieces(cuda.pieces[0], piece)
         if found.outcome is not Outcome.EQUAL:
             return found
     return _same_elements(cuda, nki, ranges)
+
+
+def _compare_in_turn(cuda: Contract, nki: Contract, ranges: Ranges) -> Equality:
+    """Compares several stores of the original with as many groups of stores of the port, in the order they happen."""
+    left = list(nki.pieces)
+    for piece in cuda.pieces:
+        group = []
+        while left and compare_pieces(piece, left[0]).outcome is Outcome.EQUAL:
+            group.append(left.pop(0))
+        if not group:
+            reason = "the original writes the output by several stores, and the port's do not answer them one by one"
+            return Equality(Outcome.UNDECIDED, reason)
+        found = _same_elements(replace(cuda, pieces=(piece,)), replace(nki, pieces=tuple(group)), ranges)
+        if found.outcome is not Outcome.EQUAL:
+            return found
+    return Equality(Outcome.UNDECIDED, "the port writes more elements") if left else Equality(Outcome.EQUAL)
 
 
 def _same_elements(cuda: Contract, nki: Contract, ranges: Ranges) -> Equality:

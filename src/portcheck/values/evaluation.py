@@ -59,7 +59,10 @@ def dimension(position: int) -> str:
 
 @dataclass(slots=True)
 class State:
-    """What is known at one point of a kernel: buffers, results, and under which conditions the point is reached."""
+    """What is known at one point of a kernel: buffers, results, and under which conditions the point is reached.
+
+    `jumps` counts the jumps out of an iteration seen so far in the loop at hand.
+    """
 
     threads: Threads
     symbols: dict[str, Polynomial]
@@ -73,6 +76,7 @@ class State:
     path: tuple[Condition, ...] = ()
     exits: tuple[tuple[Condition, ...], ...] = ()
     assumptions: list[str] = field(default_factory=list)
+    jumps: int = 0
     is_trusted: bool = False
     trusted: list[str] = field(default_factory=list)
 

@@ -15,7 +15,6 @@ from portcheck.ir import (
     Compute,
     Copy,
     Exchange,
-    ExchangeKind,
     Expr,
     Leave,
     Load,
@@ -48,7 +47,7 @@ from portcheck.ir.ranges import INDEX_MARK
 from portcheck.numerics import Stage
 from portcheck.values import lanes
 from portcheck.values.branching import run_branch
-from portcheck.values.conditions import negated, simplified
+from portcheck.values.conditions import negated, simplified, truth
 from portcheck.values.evaluation import (
     State,
     allocate,
@@ -59,12 +58,13 @@ from portcheck.values.evaluation import (
     is_permuted,
     pruned,
 )
+from portcheck.values.exchanges import exchanged
 from portcheck.values.folds import IDENTITIES, fold, lane_fold
-from portcheck.values.lanes import WARP
 from portcheck.values.loops import run_loop
-from portcheck.values.memory import Havoc, written
+from portcheck.values.memory import Buffer, Havoc, written
 from portcheck.values.substitution import LANE, in_term
 from portcheck.values.terms import (
+    AtLeast,
     Bound,
     Choice,
     Condition,
@@ -72,7 +72,6 @@ from portcheck.values.terms import (
     Index,
     Leader,
     Literal,
-    Moved,
     Rounded,
     Term,
     Unknown,
@@ -109,7 +108,7 @@ def _step(state: State, op: Op) -> None:
         case Transpose():
             _transpose(state, op)
         case Exchange():
-            _result(state, op.id, op.type, _exchange(state, op))
+            _result(state, op.id, op.type, exchanged(state, op))
         case Select():
             _select(state, op)
         case Atomic():
@@ -126,8 +125,10 @@ def _control(state: State, op: Op) -> None:
             run_branch(state, op, run)
         case Return():
             state.exits = (*state.exits, state.path)
-        case Leave() | While():
-            _forget(state, op, f"the {'loop' if isinstance(op, While) else 'jump'} depends on data")
+        case Leave():
+            state.jumps += 1
+        case While():
+            _forget(state, op, "the loop depends on data")
         case Call() | Opaque():
             name = op.callee if isinstance(op, Call) else op.reason
             _forget(state, op, f"not understood: {name}")
@@ -141,8 +142,6 @@ def _control(state: State, op: Op) -> None:
 
 def _forget(state: State, op: Op, reason: str) -> None:
     names = {name for inner in operations([op]) for name in writes(inner)}
-    if isinstance(op, Leave):
-        names = {name for name, buffer in state.buffers.items() if buffer.events}
     for name in sorted(names & state.buffers.keys()):
         state.buffers[name] = state.buffers[name].then(Havoc(reason))
 
@@ -200,6 +199,9 @@ def _store(state: State, op: Op, access: Access, value: Term, mode: WriteMode) -
         value = in_term(value, {LANE: number(0)}, ranges)
     if not buffer.per_thread and any(isinstance(node, Leader) for node in subterms(value)):
         value = Unknown("a value that only lane 0 holds is stored by other lanes", op.span)
+    if _may_miss(buffer, index, conditions, ranges):
+        state.buffers[access.buffer] = buffer.then(Havoc(f"a store may lie outside {buffer.name}"))
+        return
     value = pruned(value, ranges, (*given, *mask))
     if mode is not WriteMode.OVERWRITE:
         value = _added(state, access, value, mode)
@@ -209,6 +211,18 @@ def _store(state: State, op: Op, access: Access, value: Term, mode: WriteMode) -
     )
     bounds = tile if buffer.per_thread else (*state.threads.block, *tile)
     state.buffers[access.buffer] = buffer.then(written(bounds, index, conditions, value, WriteMode.OVERWRITE, op.id))
+
+
+def _may_miss(buffer: Buffer, index: tuple[Polynomial, ...], conditions: tuple[Condition, ...], ranges: Ranges) -> bool:
+    """Whether a store with indices of known extents is not seen to stay inside a buffer of known size."""
+    if buffer.is_input or len(index) != len(buffer.shape):
+        return False
+    for position, extent in zip(index, buffer.shape, strict=True):
+        is_closed = extent.constant is not None and position.symbols <= ranges.extents.keys()
+        sizes = [ranges.extents[name].constant for name in position.symbols] if is_closed else [None]
+        if None not in sizes and truth(AtLeast(extent - position - 1), ranges, conditions) is not True:
+            return True
+    return False
 
 
 def _added(state: State, access: Access, value: Term, mode: WriteMode) -> Term:
@@ -339,34 +353,6 @@ def _matmul(state: State, op: Matmul) -> None:
 def _transpose(state: State, op: Transpose) -> None:
     moves = {dimension(old): symbol(dimension(new)) for new, old in enumerate(op.permutation) if new != old}
     _result(state, op.id, op.type, in_term(state.term(op.operand), moves, state.ranges))
-
-
-def _exchange(state: State, op: Exchange) -> Term:
-    refusal = _partial_warp(state, op)
-    if refusal:
-        return Unknown(refusal, op.span)
-    operand = state.term(op.operand)
-    lane = state.polynomial(op.lane)
-    if op.kind is ExchangeKind.INDEX:
-        return lanes.moved(operand, op.kind, lane, state.ranges, Moved(op.kind, lane, operand))
-    if op.kind not in (ExchangeKind.XOR, ExchangeKind.DOWN):
-        return Unknown(f"{op.via} is not followed yet", op.span)
-    return Moved(op.kind, lane, operand, frozenset({op.id}), op.span)
-
-
-def _partial_warp(state: State, op: Exchange) -> str:
-    """Why an exchange is not one among all lanes of whole warps; empty if it is."""
-    if not state.threads.has_lanes:
-        return "a shuffle in a block that is not made of whole warps"
-    if state.polynomial(op.width) != number(WARP):
-        return "a shuffle among part of a warp is not followed yet"
-    if op.lanes_mask is None:
-        return ""
-    mask = state.term(op.lanes_mask)
-    every = (1 << WARP) - 1
-    lanes_named = mask.value.constant if isinstance(mask, Index) else None
-    is_full = lanes_named is not None and lanes_named & every == every
-    return "" if is_full else "a shuffle in which some lanes take no part is not followed yet"
 
 
 def _select(state: State, op: Select) -> None:

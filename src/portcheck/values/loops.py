@@ -18,6 +18,7 @@ from portcheck.values.terms import AtLeast, Bound
 
 Run = Callable[[State, tuple[Op, ...]], None]
 _MOST_UNROLLED = 64
+_JUMPED = "a jump leaves an iteration early"
 
 
 def run_loop(state: State, loop: Loop, run: Run) -> None:
@@ -87,11 +88,15 @@ def _following(state: State, loop: Loop, current: int) -> int | None:
 
 
 def _run_each(state: State, loop: Loop, values: list[int], run: Run) -> None:
-    outer = state.symbols
+    outer, jumps = state.symbols, state.jumps
     for value in values:
         state.symbols = _bound_to(state, loop, value)
         run(state, loop.body)
     state.symbols = outer
+    if state.jumps != jumps:
+        state.jumps = jumps
+        for name in _changed(state, loop):
+            state.buffers[name] = state.buffers[name].then(Havoc(_JUMPED))
     for name, buffer in state.buffers.items():
         if buffer.per_thread and buffer.events:
             state.buffers[name] = replace(buffer, events=tuple(_settled(event, state) for event in buffer.events))
@@ -106,7 +111,7 @@ def _settled(event: Event, state: State) -> Event:
 def _run_sequence(state: State, loop: Loop, values: Sequence, run: Run) -> None:
     variable = f"{INDEX_MARK}{loop.variable}.{loop.id}"
     before = dict(state.buffers)
-    outer, ranges = state.symbols, state.ranges
+    outer, ranges, jumps = state.symbols, state.ranges, state.jumps
     limit = trees.limit_of(state, loop, values)
     changed = _mark(state, loop)
     state.symbols = {**outer, loop.variable: symbol(variable)}
@@ -115,14 +120,22 @@ def _run_sequence(state: State, loop: Loop, values: Sequence, run: Run) -> None:
     run(state, loop.body)
     state.symbols, state.ranges = outer, ranges
     for name in changed:
-        tree = trees.recognised(state, loop, values, variable, before[name], state.buffers[name])
+        tree = None
+        if state.jumps == jumps:
+            tree = trees.recognised(state, loop, values, variable, before[name], state.buffers[name])
         state.buffers[name] = tree or before[name].then(Havoc("a loop with a step that is not followed"))
+    state.jumps = jumps
     _leave_scope(state, before)
+
+
+def _changed(state: State, loop: Loop) -> list[str]:
+    """The buffers that the body writes."""
+    return sorted({name for op in operations(loop.body) for name in writes(op)} & state.buffers.keys())
 
 
 def _mark(state: State, loop: Loop) -> list[str]:
     """Marks the start of an iteration in every buffer that the body writes."""
-    changed = sorted({name for op in operations(loop.body) for name in writes(op)} & state.buffers.keys())
+    changed = _changed(state, loop)
     for name in changed:
         state.buffers[name] = state.buffers[name].then(Marker(name))
     return changed
@@ -146,7 +159,8 @@ def _run_range(state: State, loop: Loop, values: Range, run: Run) -> None:
         value = start + step * value
         start, stop, step = number(0), stop_count, number(1)
     bound = Bound(variable, start, stop, step)
-    before, outer, ranges, exits = dict(state.buffers), state.symbols, state.ranges, state.exits
+    before, outer, ranges = dict(state.buffers), state.symbols, state.ranges
+    exits, jumps = state.exits, state.jumps
     changed = _mark(state, loop)
     state.symbols = {**outer, loop.variable: value}
     if ranges.is_nonnegative(start):
@@ -155,11 +169,15 @@ def _run_range(state: State, loop: Loop, values: Range, run: Run) -> None:
     state.ranges, state.symbols = ranges, outer
     left_early = state.exits != exits
     for name in changed:
+        if state.jumps != jumps:
+            state.buffers[name] = before[name].then(Havoc(_JUMPED))
+            continue
         finished = Iterations(state, loop, bound)
         events = _new_events(state.buffers[name])
         if left_early:
             events = [Havoc("threads leave the loop early")]
         state.buffers[name] = finished.after(before[name], state.buffers[name], events)
+    state.jumps = jumps
     _leave_scope(state, before)
 
 

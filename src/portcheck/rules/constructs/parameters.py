@@ -8,8 +8,6 @@ from portcheck.align import OutputMatch
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
 from portcheck.ir import (
-    Call,
-    Opaque,
     Parameter,
     Return,
     kernel_operations,
@@ -66,7 +64,7 @@ count: a port takes them from the shape.
 **How to fix.** Load the operand and use it where the original does.
 
 **How we know.** Data flows from the parameter to an output in the original; in the port no parameter was found for it,
-or the one found is never loaded.
+or the one found is never loaded. Where a part of the port was not understood, it may read there, and nothing is said.
 """,
     examples=(
         Example(title="all inputs read", cuda=_SCALE_CUDA, nki=_BOTH, hit=False),
@@ -75,6 +73,8 @@ or the one found is never loaded.
 )
 def input_not_consumed(pair: Pair) -> Iterator[Draft]:
     """The port never reads an input that reaches an output of the original."""
+    if not pair.is_port_readable:
+        return
     for kernel in pair.cuda.program.kernels:
         for parameter in kernel.parameters:
             if not _matters(pair, parameter):
@@ -106,9 +106,7 @@ def _matters(pair: Pair, parameter: Parameter) -> bool:
 
 def _is_used(pair: Pair, name: str) -> bool:
     usage = pair.nki.usage
-    hidden: tuple[Opaque | Call, ...] = (*pair.nki.opaque, *pair.nki.calls)
-    is_hidden = any(name in op.reads for op in hidden)
-    return name in usage.read_for_outputs or name in usage.scalars_in_values or name in usage.outputs or is_hidden
+    return name in usage.read_for_outputs or name in usage.scalars_in_values or name in usage.outputs
 
 
 def _parameter_span(pair: Pair, name: str | None) -> Span | None:
@@ -161,6 +159,8 @@ pointer, callers may do without it, and the finding is only likely.
 )
 def output_not_produced(pair: Pair) -> Iterator[Draft]:
     """The port never stores or returns an output that the original writes."""
+    if not pair.is_port_readable:
+        return
     for output in pair.alignment.outputs:
         if output.nki is not None:
             continue

@@ -51,7 +51,8 @@ def domain_narrowed(pair: Pair) -> Iterator[Draft]:
 def _narrows(assertion: Assertion, size: Polynomial) -> bool:
     if size.constant is not None:
         return False
-    return assertion.limit.constant is not None and assertion.kind in ("multiple", "equal", "most")
+    is_trivial = assertion.kind == "multiple" and assertion.limit.constant == 1
+    return not is_trivial and assertion.limit.constant is not None and assertion.kind in ("multiple", "equal", "most")
 
 
 def _text(assertion: Assertion, size: Polynomial) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from portcheck.align import OutputMatch, operations_of, place_of
 from portcheck.align.sharing import skipped
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
+from portcheck.ir import number
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, CUDA_SHUFFLE, NKI_FIRST, NKI_MAX, NKI_SUM
 from portcheck.rules.reductions.lanes import is_followed, lanes_are_missing
@@ -74,9 +76,9 @@ that the original sums over.
 )
 def reduction_missing(pair: Pair) -> Iterator[Draft]:
     """A reduction of the original, or one of its stages, has no counterpart."""
-    is_readable = not (pair.nki.opaque or pair.nki.calls)
     for match in pair.alignment.reductions:
-        if match.cuda is None or match.nki is not None or not is_followed(pair, match.cuda):
+        is_missing = match.cuda is not None and match.nki is None and pair.is_port_readable
+        if match.cuda is None or not is_missing or not is_followed(pair, match.cuda):
             continue
         yield Draft(
             message=f"The {name_of(match.cuda.operator)} over {_terms(match.cuda)} terms has no counterpart in the "
@@ -85,7 +87,6 @@ def reduction_missing(pair: Pair) -> Iterator[Draft]:
             cuda=place_of(match.cuda),
             outputs=_outputs_with(pair, match.cuda),
             subject=operations_of(match.cuda),
-            certainty=None if is_readable else Certainty.LIKELY,
         )
     for match in pair.alignment.reductions:
         if match.cuda is None or match.nki is None or lanes_are_missing(match) or _is_combined(pair, match.nki):
@@ -168,9 +169,19 @@ def _partial(pair: Pair, output: OutputMatch) -> Iterator[Draft]:
     )
 
 
+def _is_split(original: Contract, port: Contract) -> bool:
+    """Whether the port's axes are the tiles and positions of the original's, not further ones."""
+    names = {bound.variable for bound in port.pieces[0].bounds}
+    depends = any(bound.stop.symbols & names for bound in port.pieces[0].bounds)
+    own, other = (prod((bound.stop for bound in side.pieces[0].bounds), start=number(1)) for side in (original, port))
+    return depends or own == other
+
+
 def _extra_axes(original: Contract, port: Contract) -> list[Bound]:
     """Axes of the port's output beyond those of the original's."""
     if not original.pieces or not port.pieces:
+        return []
+    if _is_split(original, port):
         return []
     surplus = len(port.pieces[0].bounds) - len(original.pieces[0].bounds)
     return list(port.pieces[0].bounds[-surplus:]) if surplus > 0 else []

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from portcheck.align import OutputMatch
+from portcheck.core.dtype import FLOAT32, FLOAT64, DType
 from portcheck.core.finding import Certainty, Severity
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.edges.examples import CUDA, NKI_CLIPPED
+from portcheck.values import Contract, subterms
 from portcheck.values.equality import Outcome
+from portcheck.values.terms import Rounded
 
 _NKI_TWICE = NKI_CLIPPED.replace("operand0=-1.0", "operand0=-2.0")
 
@@ -36,14 +40,33 @@ def equal_over_the_reals(pair: Pair) -> Iterator[Draft]:
         if output.equality.outcome is not Outcome.EQUAL:
             continue
         assumed = f" Taken for granted: {'; '.join(output.assumptions)}." if output.assumptions else ""
+        rounded = _roundings_of_one_side(pair, output)
         yield Draft(
-            message=f"`{output.cuda}` is the same real function of the inputs on both sides.{assumed}",
-            remedy="Nothing to do.",
+            message=f"`{output.cuda}` is the same real function of the inputs on both sides.{rounded}{assumed}",
+            remedy="Decide whether the roundings may differ." if rounded else "Nothing to do.",
             cuda=output.cuda_contract.pieces[0].span,
             nki=output.nki_contract.pieces[0].span if output.nki_contract else None,
             because=("identical normal forms",),
             outputs=(output.cuda,),
+            about_rounding=bool(rounded),
         )
+
+
+def _roundings_of_one_side(pair: Pair, output: OutputMatch) -> str:
+    """The formats that only one side rounds to on the way to `output`, as a sentence; empty if there are none."""
+    stored = pair.cuda.precision.storage.get(output.cuda)
+    own, other = _rounded_to(output.cuda_contract) - {stored}, _rounded_to(output.nki_contract) - {stored}
+    sides = (("original", own - other), ("port", other - own))
+    parts = [f"the {side} to {', '.join(sorted(map(str, dtypes)))}" for side, dtypes in sides if dtypes]
+    return f" On the way to it one side rounds where the other does not: {', '.join(parts)}." if parts else ""
+
+
+def _rounded_to(contract: Contract | None) -> frozenset[DType]:
+    """The formats of known name that values of `contract` are rounded to, float32 apart."""
+    pieces = contract.pieces if contract is not None else ()
+    nodes = (node for piece in pieces for node in subterms(piece.value))
+    dtypes = {node.dtype for node in nodes if isinstance(node, Rounded) and node.dtype.is_float}
+    return frozenset(dtypes - {FLOAT32, FLOAT64})
 
 
 @rule(

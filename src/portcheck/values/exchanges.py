@@ -1,0 +1,38 @@
+"""Exchanges of values between the lanes of a warp."""
+
+from __future__ import annotations
+
+from portcheck.ir import Exchange, ExchangeKind, number
+from portcheck.values import lanes
+from portcheck.values.evaluation import State
+from portcheck.values.lanes import WARP
+from portcheck.values.terms import Index, Moved, Term, Unknown
+
+
+def exchanged(state: State, op: Exchange) -> Term:
+    """What an exchange gives: the operand as another lane holds it; unknown where not all lanes take part."""
+    refusal = _partial_warp(state, op)
+    if refusal:
+        return Unknown(refusal, op.span)
+    operand = state.term(op.operand)
+    lane = state.polynomial(op.lane)
+    if op.kind is ExchangeKind.INDEX:
+        return lanes.moved(operand, op.kind, lane, state.ranges, Moved(op.kind, lane, operand))
+    if op.kind not in (ExchangeKind.XOR, ExchangeKind.DOWN):
+        return Unknown(f"{op.via} is not followed yet", op.span)
+    return Moved(op.kind, lane, operand, frozenset({op.id}), op.span)
+
+
+def _partial_warp(state: State, op: Exchange) -> str:
+    """Why an exchange is not one among all lanes of whole warps; empty if it is."""
+    if not state.threads.has_lanes:
+        return "a shuffle in a block that is not made of whole warps"
+    if state.polynomial(op.width) != number(WARP):
+        return "a shuffle among part of a warp is not followed yet"
+    if op.lanes_mask is None:
+        return ""
+    mask = state.term(op.lanes_mask)
+    every = (1 << WARP) - 1
+    lanes_named = mask.value.constant if isinstance(mask, Index) else None
+    is_full = lanes_named is not None and lanes_named & every == every
+    return "" if is_full else "a shuffle in which some lanes take no part is not followed yet"
