@@ -285,7 +285,9 @@ class _Candidate:
         for name, (other, _) in self.output_names.items():
             mine = self.original.contract(name)
             theirs = self.port.contract(other) if other else None
-            if mine and theirs and mine.pieces and theirs.pieces:
+            if not mine or not theirs or mine.problem or theirs.problem:
+                continue
+            if mine.pieces and theirs.pieces:
                 learn(sizes, mine.pieces[0], theirs.pieces[0], fixed | _launch_symbols(mine.pieces[0]))
                 learn_strides(sizes, mine.pieces[0], theirs.pieces[0], inputs)
         for assertion in self.nki.assertions:

@@ -58,9 +58,21 @@ def _product_text(monomial: Monomial, factor: Fraction) -> str:
 
 
 def _factor_text(factor: Fraction) -> str:
-    """A coefficient; as a decimal where that is exactly what the number is, so that equal texts are equal numbers."""
+    """A coefficient, equal texts for equal numbers: as a decimal where that is exactly what the number is.
+
+    With the suffix f it is the float32 nearest to the decimal.
+    """
     approximate = float(factor)
-    return repr(approximate) if factor.denominator > 1 and Fraction(approximate) == factor else str(factor)
+    if factor.denominator == 1 or Fraction(approximate) != factor:
+        return str(factor)
+    exact = repr(approximate)
+    short = next(text for text in (f"{approximate:.{digits}g}" for digits in range(1, 18)) if _names(text, factor))
+    return exact if len(exact) <= len(short) else f"{short}f"
+
+
+def _names(text: str, value: Fraction) -> bool:
+    """Whether the float32 or, failing that, the double nearest to a decimal is `value`."""
+    return value in (_single_precision(Fraction(text)), Fraction(float(text)))
 
 
 ZERO = Form(())

@@ -245,7 +245,13 @@ def _equate(
 ) -> None:
     if left == right or left.constant is not None or right.constant is not None:
         return
-    if isinstance(right_source, Symbol) and right_source.name not in left.symbols:
-        symbols[right_source.name] = left
-    elif isinstance(left_source, Symbol) and left_source.name not in right.symbols:
-        symbols[left_source.name] = right
+    candidates = [(right_source, left), (left_source, right)]
+    for source, value in sorted(candidates, key=lambda candidate: _has_a_name(candidate[0])):
+        if isinstance(source, Symbol) and source.name not in value.symbols:
+            symbols[source.name] = value
+            return
+
+
+def _has_a_name(source: Expr) -> bool:
+    """Whether a size is a variable of the source, not the extent of an argument."""
+    return isinstance(source, Symbol) and source.name.isidentifier()
