@@ -22,7 +22,7 @@ help:
 	@echo "make sweep    read every source under the folders CORPUS (default: corpus)"
 	@echo "make bench    measure speed"
 	@echo "make docs     regenerate docs/reference"
-	@echo "make golden   regenerate the golden reports of the tests"
+	@echo "make golden   regenerate the golden reports of the tests and the excerpt in README.md"
 	@echo "make clean    remove everything that can be made again, except .venv"
 
 $(STAMP): pyproject.toml

@@ -1,4 +1,4 @@
-"""Writes the golden reports of tests/golden; with --check says which are stale and changes nothing."""
+"""Writes the golden reports of tests/golden and the excerpt in the README; with --check says which are stale."""
 
 import contextlib
 import sys
@@ -16,6 +16,11 @@ PAIRS = (
 )
 SUFFIXES = {"terminal": "txt", "markdown": "md", "json": "json"}
 
+README = ROOT / "README.md"
+SHOWN_PAIR = "row_reduction/rmsnorm_floor_tiles"
+SHOWN_SECTIONS = ("Outputs", "Reductions", "Findings")
+BEGIN, END = "<!-- written by make golden -->\n", "<!-- until here -->\n"
+
 
 def reports() -> dict[Path, str]:
     """Every golden file with its text; paths in the reports are relative to the checkout."""
@@ -24,9 +29,35 @@ def reports() -> dict[Path, str]:
         for pair in PAIRS:
             analysis = check(Request(cuda_path=f"corpus/{pair}/kernel.cu", nki_path=f"corpus/{pair}/port.py"))
             for format_name, suffix in SUFFIXES.items():
-                path = GOLDEN / f"{pair.replace('/', '.')}.{suffix}"
-                found[path] = render(analysis.report, format_name, sources=analysis.sources)
+                found[golden_file(pair, suffix)] = render(analysis.report, format_name, sources=analysis.sources)
+    found[README] = readme(found[golden_file(SHOWN_PAIR, "txt")])
     return found
+
+
+def golden_file(pair: str, suffix: str) -> Path:
+    return GOLDEN / f"{pair.replace('/', '.')}.{suffix}"
+
+
+def readme(report: str) -> str:
+    """The README with an excerpt of `report` between its two marks."""
+    before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}```text\n{excerpt(report)}\n```\n{END}{after}"
+
+
+def excerpt(report: str) -> str:
+    """The verdict, the sections worth a first look, and the first finding."""
+    sections: list[list[str]] = []
+    for line in report.splitlines():
+        if line and not line.startswith(" "):
+            sections.append([])
+        sections[-1].append(line)
+    headline, *others = sections
+    shown = [headline, *(section for section in others if section[0].startswith(SHOWN_SECTIONS))]
+    findings = [at for at, line in enumerate(shown[-1]) if line.startswith("  PC")]
+    if len(findings) > 1:
+        del shown[-1][findings[1] :]
+    return "\n".join(line for section in shown for line in section).rstrip()
 
 
 def left_over(wanted: dict[Path, str]) -> list[Path]:

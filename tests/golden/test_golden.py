@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tools.golden import GOLDEN, PAIRS, SUFFIXES, left_over, reports
+from tools.golden import GOLDEN, PAIRS, README, SUFFIXES, golden_file, left_over, reports
 
-FILES = [GOLDEN / f"{pair.replace('/', '.')}.{suffix}" for pair in PAIRS for suffix in SUFFIXES.values()]
+FILES = [golden_file(pair, suffix) for pair in PAIRS for suffix in SUFFIXES.values()]
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def wanted() -> dict[Path, str]:
     return reports()
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*FILES, README], ids=lambda file: file.name)
 def test_a_golden_report_is_what_would_be_written(file: Path, wanted: dict[Path, str]) -> None:
     assert file.read_bytes().decode() == wanted[file], "run make golden and read the difference"
 

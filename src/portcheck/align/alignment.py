@@ -113,9 +113,15 @@ def _match_outputs(cuda: Facts, nki: Facts, original: Evaluated, port: Evaluated
     taken: set[str] = set()
     for _, _, _, name, other, evidence in sorted(scored):
         if name not in found and other not in taken:
-            found[name] = (other, evidence)
+            found[name] = (other, evidence + _place_among_results(nki.program, other))
             taken.add(other)
     return {name: found.get(name, (None, "the port stores and returns nothing in its place")) for name in left}
+
+
+def _place_among_results(program: Program, output: str) -> str:
+    """Which of several results of the port an output is: a caller that takes them in order depends on it."""
+    results = [name for kernel in program.kernels for name in kernel.results]
+    return f", result {results.index(output) + 1} of {len(results)}" if output in results[:-1] + results[1:] else ""
 
 
 def _output_score(left: Contract | None, right: Contract | None, name: str, other: str) -> tuple[float, str]:

@@ -15,6 +15,7 @@ from portcheck.core.source import Position, SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
 from portcheck.ir import Alloc, Launch, Opaque, Operator, operations
 from portcheck.ir.expr import Apply, Const, Expr, Symbol
+from portcheck.ir.verify import verify
 
 SCALE = "__global__ void scale(float* x, const float* w, int n, float a) {{ int i = threadIdx.x; {} }}"
 ROW_SUM = """
@@ -222,6 +223,28 @@ def test_broken_kernel_has_problems_with_places() -> None:
     problems = read_cuda(SourceFile("k.cu", SCALE.format("x[i] = ;")), CudaOptions()).problems
     assert problems
     assert problems[0].span.start.line == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__global__ void k(float* n, int n) { n[0] = 1; }",
+        "__global__ void k(float* x) { constexpr int W = NO / 32; __shared__ float s[W]; s[0] = x[0]; x[1] = s[0]; }",
+        "__global__ void k(float* x) { __shared__ float s[UNKNOWN][2]; s[0][1] = x[0]; x[1] = s[0][1]; }",
+    ],
+    ids=["a name twice", "an extent that is computed", "an extent that is not known"],
+)
+def test_odd_text_is_lowered_to_a_valid_program(text: str) -> None:
+    assert verify(program(text)) == ()
+
+
+def test_record_given_at_a_launch_is_given_member_by_member() -> None:
+    text = "struct R { float a; int b; };\n__global__ void k(R r, float* y) { y[0] = r.a; }\n"
+    lowered = program(
+        text + "__global__ void j(float* z) {}\nvoid f(R q, float* y) { k<<<1, 1>>>(q, y); j<<<1, 1>>>(y); }"
+    )
+    assert verify(lowered) == ()
+    assert lowered.launches[0].arguments == (("r.a", "q.a"), ("r.b", "q.b"), ("y", "y"))
 
 
 LOOPING_MACROS = "#define A B\n#define B A\n#define F(a) G(a)\n#define G(a) F(a)\n"

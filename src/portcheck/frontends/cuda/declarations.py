@@ -67,7 +67,7 @@ def _shared(state: State, node: Node, declared: Declared) -> None:
     is_dynamic = node.has("extern") and declared.extents in ((None,), ())
     with state.builder.region() as hoisted:
         given = [extent for extent in declared.extents if extent is not None and not is_dynamic]
-        extents = [scalar(state, state.evaluate(extent), extent).expr for extent in given]
+        extents = [_extent(state, extent) for extent in given]
         key = (_SHARED, declared.name) if is_dynamic else (_SHARED, declared.name, node.key, tuple(extents))
         if key not in state.shared_once:
             name = state.unique(declared.name)
@@ -82,6 +82,12 @@ def _shared(state: State, node: Node, declared: Declared) -> None:
     name = state.shared_once[key]
     dimensions = 1 if is_dynamic else len(declared.extents)
     state.bind(declared.name, Place(name, (), declared.type, dimensions))
+
+
+def _extent(state: State, node: Node) -> Expr:
+    """The extent of a shared array; a symbol named by its text where it is no constant that could be read."""
+    value = scalar(state, state.evaluate(node), node)
+    return Symbol(f"size({' '.join(node.text.split())})", INT32) if value.is_data else value.expr
 
 
 def _constructed(state: State, node: Node, declarator: Node, base: CType, scope: Node | None) -> None:
@@ -175,7 +181,7 @@ def _pointer_variable(state: State, declared: Declared, value: Pointer, moves: b
     target = declared.type.target if declared.type.kind is TypeKind.POINTER else value.type
     pointer = value
     if target is not None and target.kind is not TypeKind.VOID:
-        pointer = Pointer(value.buffer, value.index, target)
+        pointer = Pointer(value.buffer, value.index, target, value.rest)
     if not moves:
         return pointer
     return cell_for(state, declared.name, pointer)

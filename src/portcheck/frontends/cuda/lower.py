@@ -18,6 +18,7 @@ from portcheck.frontends.cuda.launch import LaunchSite, host_names, launch_sites
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for
+from portcheck.frontends.cuda.repeats import hosts, is_repeated
 from portcheck.frontends.cuda.state import Binding, CudaOptions, Scope, State
 from portcheck.frontends.cuda.statements import execute, execute_all
 from portcheck.frontends.cuda.syntax import Node, Unit
@@ -32,14 +33,17 @@ from portcheck.ir import (
     Const,
     Kernel,
     Launch,
+    Opaque,
     Parameter,
     Program,
     Side,
     Space,
     Symbol,
     ValueType,
+    operations,
     symbols_in,
 )  # fmt: skip
+from portcheck.ir.walk import writes
 from portcheck.knowledge import Semantics, load
 
 
@@ -104,7 +108,9 @@ def _kernel(state: State, text: Text, function: Function) -> tuple[Kernel, Launc
         name=function.name, parameters=tuple(listed), axes=_axes(state), span=function.node.span,
         body=(*state.hoisted, *emitted),
     )  # fmt: skip
-    launch = _launch(state, function, [declared.name for _, declared in parameters], sites)
+    names = [declared.name for _, declared in parameters]
+    kernel = _repeated(state, kernel, names, sites)
+    launch = _launch(state, function, names, sites)
     named = {parameter.name: parts for (parameter, _), parts in zip(parameters, members, strict=True)}
     return kernel, _by_member(launch, named)
 
@@ -138,6 +144,7 @@ def _run(state: State, body: Node) -> None:
 
 def _reset(state: State) -> None:
     state.scopes, state.buffers, state.hoisted, state.names = [Scope(state.builder.depth + 1)], {}, [], set()
+    state.locals = set()
     state.template_parameters = []
     state.shared_once, state.axes, state.file_variables = {}, {}, {}
     state.mask, state.depth, state.steps, state.instances, state.frames = None, 0, 0, [], []
@@ -239,7 +246,7 @@ def _parameters(state: State, function: Function) -> list[tuple[Parameter, Decla
         if declared.extents:
             pointer = CType(kind=TypeKind.POINTER, target=declared.type)
             declared = Declared(declared.name, pointer)
-        if not declared.name:
+        if not declared.name or any(declared.name == other.name for _, other in found):
             declared = Declared(f"parameter{position}", declared.type)
         state.names.add(declared.name)
         found.append((_typed(state, declared.name, declared.type, node.span), declared))
@@ -327,6 +334,23 @@ def _axes(state: State) -> tuple[Axis, ...]:
                 size = state.builtin(f"{names.get(extent, '')}.{member}", extent)
                 found.append(Axis(name, kind, size.expr))
     return tuple(found)
+
+
+def _repeated(state: State, kernel: Kernel, parameters: list[str], sites: list[LaunchSite]) -> Kernel:
+    """`kernel`, its outputs unknown at the end if a host function launches it to other effect than once."""
+    groups = hosts(sites)
+    if len(groups) > 1:
+        state.note(f"{kernel.name}: launched in {len(groups)} functions; the first launch is taken")
+    if not groups or not is_repeated(state.definitions, kernel, groups[0], parameters):
+        return kernel
+    names = {parameter.name for parameter in kernel.parameters if parameter.is_buffer}
+    written = tuple(dict.fromkeys(name for op in operations(kernel.body) for name in writes(op) if name in names))
+    state.note(f"{kernel.name}: launched several times; what the launches do one after the other is not followed")
+    with state.builder.region() as emitted:
+        state.builder.emit(
+            Opaque, reason="launched several times", reads=written, writes=written, span=groups[0][-1].node.span
+        )
+    return replace(kernel, body=(*kernel.body, *emitted))
 
 
 def _launch(state: State, function: Function, parameters: list[str], sites: list[LaunchSite]) -> Launch:

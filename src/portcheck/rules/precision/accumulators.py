@@ -68,7 +68,7 @@ def _compared(pair: Pair) -> Iterator[tuple[ReductionMatch, tuple[int, Stage], t
     Certainty.CERTAIN,
     documentation="""
 The port keeps the running result of a reduction in fewer bits than the original. Every addition then rounds to the
-narrower format, and once the sum is large, small terms disappear altogether: bfloat16 has 8 significand bits.
+narrower format, and once the sum is large, small terms disappear altogether.
 
 **How to fix.** Allocate the accumulator as float32 and cast once at the end.
 

@@ -42,7 +42,7 @@ def twice(x):
     Certainty.CERTAIN,
     documentation="""
 An input or output is stored in another floating-point format than in the original. Formats of the same width are not
-interchangeable: float16 keeps 11 significand bits and ends at 65504, bfloat16 keeps 8 bits and reaches 3.4e38.
+interchangeable: float16 keeps more significand bits, bfloat16 has the wider range.
 
 **How to fix.** Store in the format of the original, or state that the new range and precision are wanted.
 
