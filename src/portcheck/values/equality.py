@@ -78,10 +78,11 @@ def _same_elements(cuda: Contract, nki: Contract, ranges: Ranges) -> Equality:
     for reach in different(found):
         reason = "the two sides compute different elements along an axis"
         return Equality(Outcome.UNDECIDED, reason, f"{reach.cuda} positions", f"{reach.nki} positions")
+    is_common = any(not reach.is_same for reach in found)
     guards = [_guards(piece, ranges) for piece in (cuda.pieces[0], *nki.pieces)]
     if any(guard != guards[0] for guard in guards):
         return Equality(Outcome.UNDECIDED, "the stores are guarded by different conditions", guards[0], guards[-1])
-    return Equality(Outcome.EQUAL)
+    return Equality(Outcome.EQUAL, "on the elements that both sides compute" if is_common else "")
 
 
 def _guards(piece: Piece, ranges: Ranges) -> str:

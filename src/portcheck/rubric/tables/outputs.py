@@ -61,9 +61,17 @@ def alignment_lines(pair: Pair) -> tuple[str, ...]:
 def _evidence(match: Match, pair: Pair) -> str:
     """Why a parameter was taken to answer another; a size that a shape answers needs no parameter."""
     by_shape = [name for name, size in pair.alignment.names.sizes.items() if str(size) == match.cuda]
+    if match.nki is None and not by_shape and match.cuda in _port_sizes(pair):
+        by_shape = [match.cuda]
     if match.nki is None and by_shape:
         return f"answered by the size {min(by_shape, key=len)}"
     return match.evidence
+
+
+def _port_sizes(pair: Pair) -> frozenset[str]:
+    """The sizes that the port's outputs run over."""
+    bounds = (bound for contract in pair.port.contracts for piece in contract.pieces for bound in piece.bounds)
+    return frozenset().union(*(bound.stop.symbols for bound in bounds))
 
 
 def _lines(pair: Pair) -> Iterator[str]:

@@ -40,9 +40,10 @@ def equal_over_the_reals(pair: Pair) -> Iterator[Draft]:
         if output.equality.outcome is not Outcome.EQUAL:
             continue
         assumed = f" Taken for granted: {'; '.join(output.assumptions)}." if output.assumptions else ""
+        where = f", {output.equality.reason}" if output.equality.reason else ""
         rounded = _roundings_of_one_side(pair, output)
         yield Draft(
-            message=f"`{output.cuda}` is the same real function of the inputs on both sides.{rounded}{assumed}",
+            message=f"`{output.cuda}` is the same real function of the inputs on both sides{where}.{rounded}{assumed}",
             remedy="Decide whether the roundings may differ." if rounded else "Nothing to do.",
             cuda=output.cuda_contract.pieces[0].span,
             nki=output.nki_contract.pieces[0].span if output.nki_contract else None,
