@@ -50,10 +50,10 @@ def barrier_absorbed(pair: Pair) -> Iterator[Draft]:
     barriers = pair.cuda.barriers
     if not barriers or pair.nki.barriers or pair.nki.opaque:
         return
-    lines = ", ".join(str(barrier.span.start.line) for barrier in barriers)
+    lines = ("line " if len(barriers) == 1 else "lines ") + ", ".join(str(op.span.start.line) for op in barriers)
     count = "One block barrier is" if len(barriers) == 1 else f"{len(barriers)} block barriers are"
     yield Draft(
-        message=f"{count} absorbed by the dependences between tiles (line {lines}).",
+        message=f"{count} absorbed by the dependences between tiles ({lines}).",
         remedy="Nothing to do.",
         cuda=barriers[0].span,
         because=("Trainium architecture guide: engines wait for the tiles they read and overwrite",),

@@ -60,11 +60,11 @@ def cuda_not_parsed(pair: Pair) -> Iterator[Draft]:
     for problem in pair.cuda_unparsed:
         if not any(kernel.covers(problem.span) for kernel in kernels):
             continue
-        lines = f"line {problem.span.start.line}"
+        lines, verb = f"line {problem.span.start.line}", "is"
         if problem.span.end.line != problem.span.start.line:
-            lines = f"lines {problem.span.start.line} to {problem.span.end.line}"
+            lines, verb = f"lines {problem.span.start.line} to {problem.span.end.line}", "are"
         yield Draft(
-            message=f"{lines.capitalize()} of the kernel did not parse and are left out: {problem.message}.",
+            message=f"{lines.capitalize()} of the kernel did not parse and {verb} left out: {problem.message}.",
             remedy="Give the missing header with -I or the macro with --define, or simplify the text for the review.",
             cuda=problem.span,
             because=("tree-sitter-cuda reports an error node there",),
