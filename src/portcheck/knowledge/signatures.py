@@ -84,7 +84,13 @@ class Role(StrEnum):
     GROUP = "group"
     CONDITION = "condition"
     FORMAT = "format"
+    SCHEDULING = "scheduling"
+    """When, or on which part of an engine, something is done."""
     OTHER = "other"
+
+
+VALUE_NEUTRAL = frozenset({Role.ENGINE, Role.NAME, Role.BUFFER, Role.ADDRESS, Role.DESCRIPTOR_MODE, Role.SCHEDULING})
+"""The roles whose argument does not change what is computed, only where, when or how fast."""
 
 
 @dataclass(frozen=True, slots=True)

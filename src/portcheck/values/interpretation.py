@@ -263,10 +263,10 @@ def _predicate(state: State, op: Compute, operands: tuple[Term, ...]) -> tuple[C
 
 def _cast(state: State, op: Cast) -> Term:
     operand = state.operand(op.operand, state.shape(op.type))
-    if op.rounding is Rounding.EXACT and not op.bitwise:
-        return operand
     if op.bitwise:
         return Unknown("the bits of a value are read as another type", op.span)
+    if op.rounding is Rounding.EXACT and not (op.type.dtype.is_integer and isinstance(operand, Index)):
+        return operand
     if op.type.dtype.is_integer:
         if isinstance(operand, Index):
             return operand if _fits(op, operand.value, state.ranges) else Unknown("an integer is narrowed", op.span)

@@ -103,3 +103,30 @@ def test_syntax_problem_points_at_the_place() -> None:
     assert module.syntax_problem is not None
     assert module.problems == (module.syntax_problem,)
     assert module.syntax_problem.span.start.line == 3
+
+
+NEWER = [
+    ("alias", "import nki\ntype T = int\n@nki.jit\ndef k(x): pass\n", 2),
+    ("generic", "import nki\ndef f[U](v: U): return v\n@nki.jit\ndef k(x): pass\n", 2),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), [case[1:] for case in NEWER], ids=[c[0] for c in NEWER])
+def test_newer_syntax_is_not_called_invalid(text: str, line: int) -> None:
+    found = read(text).problems
+    assert [problem.span.start.line for problem in found] == [line]
+    assert "not valid Python" not in found[0].message
+    assert "newer" in found[0].message
+
+
+METHODS = [
+    ("static", "import nki\nclass C:\n    @staticmethod\n    @nki.jit\n    def k(x):\n        return x\n"),
+    ("nested", "import nki\ndef make():\n    @nki.jit\n    def k(x):\n        return x\n    return k\n"),
+]
+
+
+@pytest.mark.parametrize("text", [case[1] for case in METHODS], ids=[c[0] for c in METHODS])
+def test_kernels_inside_classes_and_functions_are_found(text: str) -> None:
+    module = read(text)
+    assert [kernel.name for kernel in module.kernels] == ["k"]
+    assert module.lower(["k"]).kernels[0].results == ("x",)

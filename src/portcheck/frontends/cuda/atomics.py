@@ -38,7 +38,7 @@ def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
     place = target(pointer)
     reason = unwritable(state, place)
     if reason:
-        return state.opaque(call.node, reason, place.type.dtype or FLOAT32)
+        return state.opaque(call.node, reason, place.type.dtype or FLOAT32, writes=(place.buffer,))
     dtype = place.type.dtype or state.buffers[place.buffer].dtype
     value = _operand(state, value_node, dtype)
     compare = _operand(state, compare_node, dtype) if compare_node is not None else None

@@ -6,7 +6,7 @@ from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.places import moved, width_of
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Nothing, Place, TypeKind, Value
-from portcheck.ir import Access, Axis, AxisKind, Copy, Symbol, integer
+from portcheck.ir import ZERO, Access, Axis, AxisKind, Copy, Symbol, integer
 
 
 def is_reinterpreted(state: State, value: Value) -> bool:
@@ -21,6 +21,8 @@ def is_reinterpreted(state: State, value: Value) -> bool:
 def copy_bits(state: State, target: Value, source: Value) -> Value | None:
     """Moves elements that both sides hold in one type; None where they do not, or where the width does not fit."""
     if not isinstance(target, Place) or not isinstance(source, Place) or not is_reinterpreted(state, target):
+        return None
+    if target.rest != ZERO or source.rest != ZERO:
         return None
     to, from_ = state.buffers[target.buffer], state.buffers[source.buffer]
     width, facts = width_of(state, source.type), state.knowledge.dtype(to.dtype.name)

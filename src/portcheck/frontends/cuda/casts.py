@@ -48,7 +48,7 @@ def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value
         return state.opaque(node, f"reinterpret_cast to {type_.name.removesuffix('*')}", UINT64)
     if target.kind is TypeKind.VOID:
         return pointer
-    return Pointer(pointer.buffer, pointer.index, target)
+    return Pointer(pointer.buffer, pointer.index, target, pointer.rest)
 
 
 def _is_zero(value: Scalar) -> bool:
@@ -58,7 +58,7 @@ def _is_zero(value: Scalar) -> bool:
 def pointer_comparison(state: State, left: Value, right: Value, text: str) -> Scalar | None:
     """`left == right` and the like for addresses; None where it is none."""
     operator = _COMPARISONS.get(text)
-    addresses = [_address(value) for value in (left, right)]
+    addresses = [_address(state, value) for value in (left, right)]
     if operator is None or addresses[0] is None or addresses[1] is None:
         return None
     first, second = addresses[0], addresses[1]
@@ -67,10 +67,10 @@ def pointer_comparison(state: State, left: Value, right: Value, text: str) -> Sc
     return pure(state, operator, (first, second), BOOL)
 
 
-def _address(value: Value) -> Scalar | None:
+def _address(state: State, value: Value) -> Scalar | None:
     match value:
         case Pointer():
-            return Scalar(address_expression(value), UINT64)
+            return Scalar(address_expression(state, value), UINT64)
         case Null():
             return Scalar(Const(0, UINT64), UINT64)
         case Scalar() if _is_zero(value):

@@ -106,13 +106,13 @@ def _branch(state: State, holds: Scalar, first: tuple[list[Op], Scalar], second:
 
 
 def _choose_pointer(state: State, node: Node, holds: Scalar, first: Pointer, second: Pointer) -> Value:
-    if first.buffer != second.buffer or len(first.index) != len(second.index):
+    if first.buffer != second.buffer or len(first.index) != len(second.index) or first.rest != second.rest:
         return state.opaque(node, "pointer that may point into several buffers")
     index = tuple(
         select(state, holds, Scalar(one, INT64), Scalar(other, INT64)).expr
         for one, other in zip(first.index, second.index, strict=True)
     )
-    return Pointer(first.buffer, index, first.type)
+    return Pointer(first.buffer, index, first.type, first.rest)
 
 
 def _splice(state: State, emitted: list[Op]) -> None:

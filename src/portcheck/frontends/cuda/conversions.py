@@ -43,6 +43,8 @@ _MODULAR = frozenset(
 )  # fmt: skip
 _SHRINKING = frozenset({Operator.TRUNCATED_DIVIDE, Operator.SHIFT_RIGHT_ARITHMETIC, Operator.SHIFT_RIGHT_LOGICAL})
 _LARGEST_EXPRESSION = 300
+_INDEX_BITS = 32
+"""Integers of this width or more are expressions; what is made narrower is cut by an operation, unless it fits."""
 
 
 def promoted(dtype: DType) -> DType:
@@ -85,7 +87,7 @@ def convert(
     if dtype == BOOL:
         return truth(state, value)
     is_integral = dtype.is_integer and not value.dtype.is_float and not value.dtype.is_symbolic
-    if is_integral and not value.is_data:
+    if is_integral and not value.is_data and (integer_bits(dtype) >= _INDEX_BITS or _fits(state, value.expr, dtype)):
         return _retyped(state, value, dtype)
     rounding = rounding or default_rounding(state, value.dtype, dtype)
     operand = materialised(state, value)
@@ -194,13 +196,23 @@ def _retyped(state: State, value: Scalar, dtype: DType) -> Scalar:
     return Scalar(apply(Operator.ADD, value.expr, Const(0, dtype), dtype=dtype), dtype, value.size + 2)
 
 
+def _is_wider(dtype: DType, other: DType) -> bool:
+    """Whether `dtype`, narrower than an index, holds all of `other`."""
+    if not other.is_integer or other.is_symbolic or integer_bits(dtype) >= _INDEX_BITS:
+        return False
+    sign = dtype.kind is DTypeKind.SIGNED
+    return integer_bits(dtype) - sign >= integer_bits(other) - (other.kind is DTypeKind.SIGNED) and (
+        sign or other.kind is DTypeKind.UNSIGNED
+    )
+
+
 def _fits(state: State, expression: Expr, dtype: DType) -> bool:
-    """Whether every value of `expression` surely lies in `dtype`, of 32 bits at least."""
+    """Whether every value of `expression` surely lies in `dtype`."""
     bits = integer_bits(dtype) - (dtype.kind is DTypeKind.SIGNED)
     if isinstance(expression, Const):
         return wrapped(int(expression.value), dtype) == expression.value
     if isinstance(expression, Symbol):
-        return bits >= 31 and expression.name in state.small_symbols
+        return (bits >= 31 and expression.name in state.small_symbols) or _is_wider(dtype, expression.dtype)
     if not isinstance(expression, Apply):
         return False
     if expression.operator in PREDICATES:
@@ -209,7 +221,10 @@ def _fits(state: State, expression: Expr, dtype: DType) -> bool:
         masks = [part for part in expression.arguments if isinstance(part, Const) and part.value >= 0]
         return any(_fits(state, part, dtype) for part in masks)
     if expression.operator is Operator.TRUNCATED_MODULO:
-        return _fits(state, expression.arguments[1], dtype) or _fits(state, expression.arguments[0], dtype)
+        divided, divisor = expression.arguments
+        may_be_negative = dtype.kind is DTypeKind.UNSIGNED and expression.dtype.kind is not DTypeKind.UNSIGNED
+        is_small = _fits(state, divisor, dtype) and not (may_be_negative and bits < _INDEX_BITS)
+        return is_small or _fits(state, divided, dtype)
     if expression.operator in _SHRINKING:
         divisor = expression.arguments[1]
         least = 2 if expression.operator is Operator.TRUNCATED_DIVIDE else 1

@@ -106,6 +106,8 @@ def _compound(state: State, node: Node) -> Value:
             return _comma(state, node)
         case "sizeof_expression" | "alignof_expression":
             return _size(state, node)
+        case "gnu_asm_expression":
+            return _assembly(state, node)
         case "lambda_expression":
             return Closure(node, tuple(state.scopes))
         case "initializer_list" if len(node.named) == 1:
@@ -309,6 +311,14 @@ def _comma(state: State, node: Node) -> Value:
         return state.opaque(node, "comma")
     state.evaluate(left)
     return state.evaluate(right)
+
+
+def _assembly(state: State, node: Node) -> Value:
+    """Assembly: not read; its operands are, and a clobber of memory may write all there is."""
+    clobbers = node.field("clobbers")
+    listed = clobbers.named if clobbers is not None else []
+    is_free = any(found.text.strip('"') == "memory" for found in listed)
+    return state.keep(node, "gnu asm expression", writes=state.memory() if is_free else ())
 
 
 def _qualified(state: State, node: Node) -> Value:

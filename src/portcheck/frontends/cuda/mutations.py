@@ -27,6 +27,8 @@ class Mutations:
     def __init__(self, body: Node, takes_reference: Callable[[Node, int], bool]) -> None:
         self._by_name: dict[str, list[Mutation]] = {}
         for node in body.below():
+            if node.type == "ERROR" and body.type == "ERROR":
+                continue
             for target, moves in _targets(node, takes_reference):
                 found = self._by_name.setdefault(target, [])
                 found.append(Mutation(node.start, _block_of(node) if moves else None))
@@ -62,6 +64,10 @@ def _targets(node: Node, takes_reference: Callable[[Node, int], bool]) -> list[t
                 if takes_reference(node, position)
                 for pair in _named(argument, False)
             ]
+        case "gnu_asm_output_operand":
+            return _named(node.field("value"), False)
+        case "ERROR":
+            return [(found.text, False) for found in node.below() if found.type == "identifier"]
         case "init_declarator":
             value = node.field("value")
             declarator = node.field("declarator")

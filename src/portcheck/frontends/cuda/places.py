@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from portcheck.core.dtype import INT32, INT64, UINT64, DType
+from portcheck.frontends.cuda.bytes import quotient
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -19,7 +22,7 @@ from portcheck.frontends.cuda.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.vectors import lanes_of, loaded
-from portcheck.ir import ZERO, Apply, Const, Expr, Operator, Symbol, apply
+from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, Operator, Symbol, apply
 
 
 def pointer_of(state: State, value: Value) -> Pointer | None:
@@ -40,13 +43,33 @@ def pointer_of(state: State, value: Value) -> Pointer | None:
 
 def advance(state: State, pointer: Pointer, step: Scalar, backwards: bool = False) -> Pointer:
     """`pointer + step` (or `- step`)."""
-    step = scaled(step, stride_of(state, pointer))
+    stride = stride_of(state, pointer)
+    if stride is None or not _is_zero(pointer.rest):
+        return in_bytes(state, pointer, step, backwards)
+    return _advanced(pointer, scaled(step, stride), backwards)
+
+
+def _advanced(pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
+    """`pointer` moved by elements of its buffer."""
     *outer, last = pointer.index or (ZERO,)
     if outer and all(_is_zero(part) for part in pointer.index):
         outer = []
     if pointer.index == () and not _is_zero(step.expr):
         outer, last = [], ZERO
-    return Pointer(pointer.buffer, (*outer, moved(last, step.expr, backwards)), pointer.type)
+    return Pointer(pointer.buffer, (*outer, moved(last, step.expr, backwards)), pointer.type, pointer.rest)
+
+
+def in_bytes(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
+    """`pointer` moved by a type that takes no whole number of elements: by elements as far as bytes make them."""
+    buffer = state.buffers[pointer.buffer]
+    held = state.knowledge.dtype(buffer.dtype.name)
+    width = width_of(state, pointer.type)
+    if _is_zero(step.expr) or held is None:
+        return pointer
+    unit = Const(width // 8, INT32) if width and width % 8 == 0 else Symbol(f"sizeof({pointer.type.name})", INT64)
+    whole_, left = quotient(scaled_by(step, unit).expr, max(1, held.bits // 8))
+    at = _advanced(pointer, Scalar(whole_, INT64), backwards)
+    return replace(at, rest=moved(pointer.rest, left, backwards))
 
 
 def moved(base: Expr, step: Expr, backwards: bool = False) -> Expr:
@@ -73,7 +96,7 @@ def whole(state: State, place: Place) -> Place:
     buffer = state.buffers.get(place.buffer)
     if place.remaining or buffer is None or lanes_of(place.type) == 1 or len(place.index) + 1 != len(buffer.shape):
         return place
-    return Place(place.buffer, (*place.index, ZERO), place.type)
+    return Place(place.buffer, (*place.index, ZERO), place.type, rest=place.rest)
 
 
 def member_place(place: Place, name: str) -> Place | None:
@@ -83,16 +106,18 @@ def member_place(place: Place, name: str) -> Place | None:
         return None
     position = names.index(name)
     index = (*place.index[:-1], moved(place.index[-1], Const(position, INT32)))
-    return Place(place.buffer, index, place.type.fields[position][1])
+    return Place(place.buffer, index, place.type.fields[position][1], rest=place.rest)
 
 
-def stride_of(state: State, pointer: Pointer) -> int:
-    """How many elements of the buffer the type pointed to takes."""
+def stride_of(state: State, pointer: Pointer) -> int | None:
+    """How many elements of the buffer the type pointed to takes; None where that is no known whole number."""
     buffer = state.buffers.get(pointer.buffer)
     wanted, held = width_of(state, pointer.type), buffer and state.knowledge.dtype(buffer.dtype.name)
-    if not held or not wanted or wanted % held.bits:
+    if not held:
         return lanes_of(pointer.type)
-    return wanted // held.bits
+    if not wanted and pointer.type.kind not in (TypeKind.RECORD, TypeKind.UNKNOWN):
+        return lanes_of(pointer.type)
+    return wanted // held.bits if wanted and wanted % held.bits == 0 else None
 
 
 def width_of(state: State, type_: CType) -> int:
@@ -104,21 +129,26 @@ def width_of(state: State, type_: CType) -> int:
 
 def scaled(step: Scalar, lanes: int) -> Scalar:
     """A distance in vectors as one in members."""
-    if lanes == 1 or _is_zero(step.expr):
+    return scaled_by(step, Const(lanes, INT32))
+
+
+def scaled_by(step: Scalar, unit: Expr) -> Scalar:
+    """`step` times `unit`."""
+    if unit == Const(1, INT32) or _is_zero(step.expr):
         return step
-    if isinstance(step.expr, Const):
-        return Scalar(Const(int(step.expr.value) * lanes, step.dtype), step.dtype)
-    return Scalar(apply(Operator.MULTIPLY, step.expr, Const(lanes, INT32), dtype=INT64), INT64, step.size + 2)
+    if isinstance(step.expr, Const) and isinstance(unit, Const):
+        return Scalar(Const(int(step.expr.value) * int(unit.value), step.dtype), step.dtype)
+    return Scalar(apply(Operator.MULTIPLY, step.expr, unit, dtype=INT64), INT64, step.size + 2)
 
 
 def target(pointer: Pointer) -> Place:
     """`*pointer`."""
-    return Place(pointer.buffer, pointer.index, pointer.type)
+    return Place(pointer.buffer, pointer.index, pointer.type, rest=pointer.rest)
 
 
 def address(place: Place) -> Pointer:
     """`&place`."""
-    return Pointer(place.buffer, place.index + (ZERO,) * place.remaining, place.type)
+    return Pointer(place.buffer, place.index + (ZERO,) * place.remaining, place.type, place.rest)
 
 
 def read(state: State, value: Value, node: Node, via: str = "") -> Value:
@@ -144,7 +174,8 @@ def _read_place(state: State, place: Place, node: Node, via: str) -> Value:
             return Aggregate(place.type, tuple(loads))
     reason = unreadable(state, place)
     if reason:
-        return state.opaque(node, reason, place.type.dtype or state.buffers[place.buffer].dtype, place.index)
+        shown = place.index if _is_zero(place.rest) else (*place.index, place.rest)
+        return state.opaque(node, reason, place.type.dtype or state.buffers[place.buffer].dtype, shown)
     via = via or ("[]" if place.index else "")
     return state.load(place, place.type.dtype or state.buffers[place.buffer].dtype, via)
 
@@ -158,6 +189,8 @@ def unreadable(state: State, place: Place) -> str:
         return f"access as {place.type.name or 'an unknown type'}"
     if place.type.dtype != buffer.dtype:
         return f"{buffer.dtype} memory read as {place.type.name}"
+    if not _is_zero(place.rest):
+        return f"an element of {place.buffer} read as its address in bytes says"
     return ""
 
 
@@ -176,7 +209,7 @@ def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -
         case Scalar():
             return value
         case Pointer():
-            return Scalar(address_expression(value), UINT64)
+            return Scalar(address_expression(state, value), UINT64)
         case Null():
             return Scalar(Const(0, UINT64), UINT64)
         case Aggregate(members=((_, Scalar() as only),)):
@@ -186,11 +219,16 @@ def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -
     return state.opaque(node, f"{node.type.replace('_', ' ')} used as a number", dtype or INT32)
 
 
-def address_expression(pointer: Pointer) -> Expr:
-    """A pointer as an expression: the buffer's name stands for its address."""
-    base = Symbol(pointer.buffer, UINT64)
-    offset = pointer.index[-1] if pointer.index else ZERO
-    return base if _is_zero(offset) else Apply(Operator.ADD, (base, offset), UINT64)
+def address_expression(state: State, pointer: Pointer) -> Expr:
+    """A pointer as an expression, in bytes: the buffer's name stands for its address."""
+    base: Expr = Symbol(pointer.buffer, UINT64)
+    buffer = state.buffers.get(pointer.buffer)
+    held = state.knowledge.dtype(buffer.dtype.name) if buffer is not None else None
+    size = Const(max(1, held.bits // 8), INT32) if held is not None else Symbol(f"sizeof({pointer.buffer})", INT64)
+    offset = scaled_by(Scalar(flat(state, pointer), INT64), size).expr
+    for part in (offset, pointer.rest):
+        base = base if _is_zero(part) else Apply(Operator.ADD, (base, part), UINT64)
+    return base
 
 
 def write(state: State, target_: Value, value: Value, node: Node, via: str = "=") -> Value:
@@ -210,7 +248,7 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
     reason = unwritable(state, target_)
     if reason:
         operands = (value.expr,) if isinstance(value, Scalar) else ()
-        return state.keep(node, reason, operands)
+        return state.keep(node, reason, operands, (target_.buffer,))
     dtype = target_.type.dtype or state.buffers[target_.buffer].dtype
     converted = convert(state, scalar(state, value, node), dtype)
     state.store(target_, materialised(state, converted), via)
@@ -220,7 +258,9 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
 def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, via: str) -> Value:
     pointer = pointer_of(state, value)
     if pointer is None or pointer.buffer != cell.buffer:
-        return state.keep(node, "pointer that may point into several buffers")
+        return state.keep(node, "pointer that may point into several buffers", (), (cell.offset,))
+    if not _is_zero(pointer.rest):
+        return state.keep(node, "pointer that moves by bytes", (), (cell.offset,))
     offset = materialised(state, Scalar(flat(state, pointer), INT64))
     state.store(Place(cell.offset, (), scalar_type(INT64)), offset, via)
     return pointer
@@ -229,8 +269,10 @@ def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, vi
 def cell_for(state: State, name: str, pointer: Pointer) -> PointerCell:
     """A variable that starts at `pointer` and may move within its buffer."""
     offset = state.register(f"{name}.offset", INT64)
-    start = flat(state, pointer)
-    state.store(offset, materialised(state, Scalar(start, INT64)))
+    start = Scalar(flat(state, pointer), INT64)
+    if not _is_zero(pointer.rest):
+        start = state.result(Opaque, INT64, reason="pointer to an address in bytes", operands=(pointer.rest,))
+    state.store(offset, materialised(state, start))
     return PointerCell(pointer.buffer, offset.buffer, pointer.type)
 
 

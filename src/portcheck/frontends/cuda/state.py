@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from portcheck.core.dtype import FLOAT32, UINT32, DType
 from portcheck.core.source import Span
 from portcheck.frontends.cuda.definitions import Definitions
+from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import (
     Aggregate,
     Buffer,
+    Closure,
     CType,
     Nothing,
     Place,
@@ -112,6 +114,7 @@ class State:
     file_variables: dict[str, tuple[Space, Span]] = field(default_factory=dict)
     shared_once: dict[tuple[object, ...], str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
+    locals: set[str] = field(default_factory=set)
     template_parameters: list[Parameter] = field(default_factory=list)
     axes: dict[str, Semantics] = field(default_factory=dict)
     small_symbols: set[str] = field(default_factory=set)
@@ -215,6 +218,7 @@ class State:
         """Emits the allocation of a buffer called after `name`."""
         buffer = Buffer(self.unique(name), dtype, shape)
         self.buffers[buffer.name] = buffer
+        self.locals.add(buffer.name)
         self.builder.emit(Alloc, name=buffer.name, type=ValueType(dtype, shape, space), **fields)
         return buffer
 
@@ -237,18 +241,24 @@ class State:
         """Emits an operation on single elements and gives its result."""
         return Scalar(self.builder.result(operation, type=ValueType(dtype), **fields), dtype)
 
-    def opaque(self, node: Node, reason: str, dtype: DType = FLOAT32, operands: tuple[Expr, ...] = ()) -> Scalar:
+    def opaque(
+        self, node: Node, reason: str, dtype: DType = FLOAT32, operands: tuple[Expr, ...] = (),
+        writes: tuple[str, ...] = (),
+    ) -> Scalar:  # fmt: skip
         """Keeps an expression that was not understood, with the buffers it mentions; its value is some number."""
-        operation = self._opaque(node, reason, operands, ValueType(dtype))
+        operation = self._opaque(node, reason, operands, ValueType(dtype), writes)
         return Scalar(Ref(operation.id, dtype), dtype)
 
-    def keep(self, node: Node, reason: str, operands: tuple[Expr, ...] = ()) -> Nothing:
-        """Keeps a statement that was not understood, with the buffers it mentions."""
-        self._opaque(node, reason, operands, None)
+    def keep(self, node: Node, reason: str, operands: tuple[Expr, ...] = (), writes: tuple[str, ...] = ()) -> Nothing:
+        """Keeps a statement that was not understood, with the buffers it mentions and those it `writes` besides."""
+        self._opaque(node, reason, operands, None, writes)
         return Nothing()
 
-    def _opaque(self, node: Node, reason: str, operands: tuple[Expr, ...], type_: ValueType | None) -> Opaque:
+    def _opaque(
+        self, node: Node, reason: str, operands: tuple[Expr, ...], type_: ValueType | None, writes: tuple[str, ...]
+    ) -> Opaque:
         read, written, seen = self.mentioned(node)
+        written = tuple(dict.fromkeys((*written, *writes)))
         return self.builder.emit(
             Opaque, reason=reason, reads=read, writes=written, operands=operands or seen, span=node.span, type=type_
         )
@@ -257,12 +267,33 @@ class State:
         """The buffers `node` may read and write by the names in it, and the scalars it mentions."""
         read: dict[str, None] = {}
         operands: dict[Expr, None] = {}
-        for found in node.below():
-            binding = self.lookup(found.text) if found.type == "identifier" else None
-            if binding is not None:
+        names = [(found.text, self.scopes) for found in node.below() if found.type == "identifier"]
+        seen: set[tuple[str, int]] = set()
+        closures: dict[int, list[Scope]] = {}
+        for name, scopes in names:  # which grows by what lambdas and macros mention
+            key = (name, id(scopes))
+            binding = next((scope[name] for scope in reversed(scopes) if name in scope), None)
+            if key in seen:
+                continue
+            seen.add(key)
+            if isinstance(binding, Closure):
+                inner = [found.text for found in binding.node.below() if found.type == "identifier"]
+                held = closures.setdefault(id(binding), list(binding.scopes))
+                names.extend((word, held) for word in inner)
+            elif binding is not None:
                 _collect(binding, read, operands)
+            elif name in self.macros:
+                names.extend((token.text, scopes) for token in significant(self.macros[name].body))
         written = tuple(name for name in read if name not in self.buffers or not self.buffers[name].constant)
         return tuple(read), written, tuple(operands)
+
+    def memory(self) -> tuple[str, ...]:
+        """All that any address may lead to here: what is no local, and the locals in scope; not what is constant."""
+        found = {name: None for name in self.buffers if name not in self.locals}
+        for scope in self.scopes:
+            for binding in scope.values():
+                _collect(binding, found, {})
+        return tuple(name for name in found if name not in self.buffers or not self.buffers[name].constant)
 
     def builtin(self, name: str, semantics: Semantics) -> Scalar:
         """The symbol of a component of a built-in index or size variable."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import DType
-from portcheck.ir import Const, Expr, Operator, Ref, Symbol
+from portcheck.ir import ZERO, Const, Expr, Operator, Ref, Symbol
 
 if TYPE_CHECKING:
     from portcheck.frontends.cuda.state import Scope
@@ -63,6 +63,8 @@ class Place:
     type: CType
     remaining: int = 0
     """How many dimensions are still to be indexed."""
+    rest: Expr = ZERO
+    """How many bytes after the element it begins, where that is no whole number of elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Pointer:
     index: tuple[Expr, ...]
     type: CType
     """The type pointed to."""
+    rest: Expr = ZERO
+    """How many bytes after the element it points, where that is no whole number of elements."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,21 @@ from dataclasses import dataclass, field
 from portcheck.core.dtype import DType, dtype_named, dtype_of
 from portcheck.frontends.nki.arithmetic import known, literal
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import Operand, as_number, as_view, cast, condition_of, dtype_of_value, store
+from portcheck.frontends.nki.data import (
+    Operand,
+    as_number,
+    as_view,
+    cast,
+    condition_of,
+    dtype_of_value,
+    is_number,
+    store,
+)  # fmt: skip
 from portcheck.frontends.nki.promotion import promoted
 from portcheck.frontends.nki.values import NONE, External, Format, Grid, Items, Nothing, Result, Text, Value, View
 from portcheck.frontends.nki.views import mask_by_position
 from portcheck.ir import Expr, Operator, Space, Symbol
-from portcheck.knowledge import ApiVersion, NkiSpace, OperatorObject, Role
+from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, NkiSpace, OperatorObject, Parameter, Role
 
 _SPACES = {NkiSpace.SBUF: Space.SHARED, NkiSpace.PSUM: Space.PSUM}
 
@@ -23,7 +32,8 @@ _SPACES = {NkiSpace.SBUF: Space.SHARED, NkiSpace.PSUM: Space.PSUM}
 class Call:
     """One call: `values` by parameter name, `rest` what a starred parameter collects, `hint` the name it is bound to.
 
-    `receiver` is the tensor whose method is called.
+    `receiver` is the tensor whose method is called. `asked` are the roles that were asked for so far, `undecided`
+    those asked for as a flag whose value is not known.
     """
 
     context: Context
@@ -34,6 +44,8 @@ class Call:
     rest: list[Value] = field(default_factory=list)
     misfits: list[str] = field(default_factory=list)
     receiver: Value | None = None
+    asked: set[Role] = field(default_factory=set)
+    undecided: set[Role] = field(default_factory=set)
 
     def given(self, role: Role) -> Value | None:
         """The argument that plays `role`, its default if left out; None when there is none or it is `None`."""
@@ -42,6 +54,7 @@ class Call:
     def all(self, role: Role) -> list[Value]:
         """The arguments that play `role`, in call order, without those that are `None`."""
         found: list[Value] = []
+        self.asked.add(role)
         for parameter in self.api.with_role(role):
             value = self.values.get(parameter.name)
             if value is None and parameter.default is not None:
@@ -61,7 +74,22 @@ class Call:
 
     def flag(self, role: Role) -> bool:
         """Whether the argument that plays `role` is certainly true."""
-        return bool(self.constant(role))
+        value = self.constant(role)
+        if value is None and self.given(role) is not None:
+            self.undecided.add(role)
+        return bool(value)
+
+    def unread(self) -> list[str]:
+        """The arguments that say something about values and were not asked for, nor have their default value."""
+        parameters = {item.name: item for item in self.api.parameters}
+        found: list[str] = []
+        for name, value in self.values.items():
+            parameter = parameters.get(name)
+            role = parameter.role if parameter is not None else Role.OTHER
+            is_read = role in self.asked or role in VALUE_NEUTRAL or _is_default(value, parameter)
+            if role in self.undecided or not is_read:
+                found.append(name)
+        return found
 
     def operator_object(self, role: Role) -> OperatorObject | None:
         """The operator object that plays `role`."""
@@ -146,6 +174,7 @@ def bind(
             call.rest.append(value)
         else:
             call.misfits.append(f"argument {position + 1} of {len(slots)}")
+            call.rest.append(value)
     for name, value in keywords.items():
         if name not in names and not takes_any:
             call.misfits.append(f"no parameter {name}")
@@ -197,6 +226,26 @@ def as_sizes(context: Context, value: Value | None) -> tuple[Expr, ...] | None:
         return present if len(present) == len(sizes) else None
     number = as_number(context, value)
     return (number,) if number is not None else None
+
+
+def _is_default(value: Value, parameter: Parameter | None) -> bool:
+    """Whether `value` is `None`, or what the parameter holds when it is left out."""
+    if isinstance(value, Nothing):
+        return True
+    if parameter is None or parameter.default is None:
+        return False
+    default = _default(parameter.default)
+    if isinstance(value, External) and isinstance(default, External):
+        return value.name == default.name or value.name.endswith(f".{default.name}")
+    if isinstance(value, Items):
+        return not value.values and parameter.default in ("()", "[]")
+    number, other = _as_constant(value), _as_constant(default)
+    return value == default if number is None or other is None else number == other
+
+
+def _as_constant(value: Value) -> int | float | bool | None:
+    """`value` as a number, if it is one that is known."""
+    return known(value) if is_number(value) else None
 
 
 def _default(text: str) -> Value:

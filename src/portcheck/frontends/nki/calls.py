@@ -11,7 +11,7 @@ from portcheck.core.dtype import dtype_of
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import as_dtype, bind
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import buffers_of, expressions_of
+from portcheck.frontends.nki.data import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.lowering import lower_call
@@ -165,7 +165,7 @@ def _by_last_word(knowledge: Knowledge) -> Mapping[str, tuple[str, ...]]:
 def kept(context: Context, via: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """A call whose text is not at hand: it may read and write every buffer it is given."""
     given = [*positional, *keywords.values()]
-    flat = [item for value in given for item in _leaves(value)]
+    flat = [item for value in given for item in leaves_of(value)]
     buffers = buffers_of(context, *flat)
     reference = context.builder.result(
         KeptCall,
@@ -177,11 +177,3 @@ def kept(context: Context, via: str, positional: Sequence[Value], keywords: Mapp
         type=ValueType(dtype_of(via)),
     )
     return Unknown(via + "()", f"{via} is not in this file", (reference, *flat))
-
-
-def _leaves(value: Value) -> list[Value]:
-    if isinstance(value, Items):
-        return [leaf for item in value.values for leaf in _leaves(item)]
-    if isinstance(value, Table):
-        return [leaf for item in value.entries.values() for leaf in _leaves(item)]
-    return [value]

@@ -17,6 +17,7 @@ from portcheck.knowledge import Knowledge, NkiVersion
 if TYPE_CHECKING:
     import libcst as cst
 
+    from portcheck.frontends.nki.carrying import Carried
     from portcheck.frontends.nki.flow import Flow
 
 FUEL = 60_000
@@ -72,6 +73,7 @@ class Context:
     results: tuple[str, ...] = ()
     via: str = ""
     loop_depth: int = 0
+    carried: list[Sequence[Carried]] = field(default_factory=list)
     inlining: int = 0
     fuel: int = FUEL
     counter: int = 0

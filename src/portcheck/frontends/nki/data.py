@@ -9,7 +9,7 @@ from typing import TypeGuard
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dtype_of
 from portcheck.frontends.nki.arithmetic import is_one, known, same
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.values import Buffer, Grid, Parameter, Result, Stretch, Unknown, Value, View
+from portcheck.frontends.nki.values import Buffer, Grid, Items, Parameter, Result, Stretch, Table, Unknown, Value, View
 from portcheck.frontends.nki.views import (
     access,
     broadcast,
@@ -267,6 +267,15 @@ def _has_extra_one(view: View, shape: tuple[Expr, ...]) -> bool:
     return is_one(shape[len(view.dimensions)])
 
 
+def leaves_of(value: Value | None) -> list[Value]:
+    """The values in a list or table, or `value` itself."""
+    if isinstance(value, Items):
+        return [leaf for item in value.values for leaf in leaves_of(item)]
+    if isinstance(value, Table):
+        return [leaf for item in value.entries.values() for leaf in leaves_of(item)]
+    return [] if value is None else [value]
+
+
 def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
     """The buffers that `values` stand in."""
     found: list[str] = []
@@ -274,7 +283,7 @@ def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
         if isinstance(value, View):
             found.extend([value.buffer.name] if is_in_sight(context, value) else [])
         elif isinstance(value, Result) and value.view is not None:
-            found.append(value.view.buffer.name)
+            found.extend([value.view.buffer.name] if is_in_sight(context, value.view) else [])
         elif isinstance(value, Parameter) and context.facts[value.name].is_tensor:
             found.append(value.name)
         elif isinstance(value, Unknown):
@@ -286,7 +295,7 @@ def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
     """The results and numbers among `values`."""
     found: list[Expr] = []
     for value in values:
-        if isinstance(value, Result) and value.view is None:
+        if isinstance(value, Result) and (value.view is None or not is_in_sight(context, value.view)):
             found.extend([value.expression] if context.builder.sees(value.expression) else [])
         elif isinstance(value, Unknown):
             found.extend(expressions_of(context, *value.parts))

@@ -14,15 +14,37 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 def kernels_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledge) -> tuple[Definition, ...]:
     """The decorated functions; in a file without any, those that call NKI and that no other such function calls."""
-    functions = list(_functions(tree.body))
+    everywhere = sorted((node for node in ast.walk(tree) if isinstance(node, Definition)), key=lambda node: node.lineno)
     decorated = [
-        node for node in functions if any(_is_kernel_mark(item, aliases, knowledge) for item in node.decorator_list)
+        node for node in everywhere if any(_is_kernel_mark(item, aliases, knowledge) for item in node.decorator_list)
     ]
     if decorated:
         return tuple(decorated)
+    functions = list(_functions(tree.body))
     callers = [node for node in functions if _calls_nki(node, aliases)]
     called = {name for node in callers for name in _called_names(node)}
     return tuple(node for node in callers if node.name not in called)
+
+
+def statements_around(tree: ast.Module, node: ast.stmt) -> list[ast.stmt]:
+    """The statements that hold `node`, outermost first, and `node` itself."""
+    return [item for item in ast.walk(tree) if isinstance(item, ast.stmt) and _holds(item, node)]
+
+
+def _holds(item: ast.stmt, node: ast.stmt) -> bool:
+    is_near = item.lineno <= node.lineno <= (item.end_lineno or item.lineno)
+    return is_near and any(child is node for child in ast.walk(item))
+
+
+def names_bound_in(node: Definition) -> set[str]:
+    """The names that a function binds: parameters, assigned names, what is defined in it."""
+    found = {item.arg for item in ast.walk(node.args) if isinstance(item, ast.arg)}
+    for item in ast.walk(node):
+        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
+            found.add(item.id)
+        elif isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and item is not node:
+            found.add(item.name)
+    return found
 
 
 def top_level_functions(tree: ast.Module) -> dict[str, Definition]:

@@ -13,6 +13,7 @@ from portcheck.frontends.nki.calls import call_expression
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.skipping import evaluated_perhaps, skipped_value
 from portcheck.frontends.nki.values import (
     NONE,
     Dots,
@@ -35,7 +36,7 @@ def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") 
     context.burn()
     handler = _HANDLERS.get(type(node))
     if handler is None:
-        return context.unknown(frame.segment.text(node), f"{type(node).__name__} is not read")
+        return skipped_value(context, frame, node, f"{type(node).__name__} is not read")
     with context.builder.at(frame.segment.span(node)):
         return handler(context, frame, node, hint)
 
@@ -171,7 +172,7 @@ def _boolean(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Va
     decided = truth(context, left)
     if decided is not None:
         return evaluate(context, frame, node.right) if decided is is_and else left
-    right = evaluate(context, frame, node.right)
+    right = evaluated_perhaps(context, frame, node.right)
     kind = Operator.LOGICAL_AND if is_and else Operator.LOGICAL_OR
     return operators.numbers(context, kind, left, right, frame.segment.text(node))
 
@@ -216,7 +217,7 @@ def _conditional(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -
     decided = truth(context, test)
     if decided is not None:
         return evaluate(context, frame, node.body if decided else node.orelse, hint)
-    chosen, other = evaluate(context, frame, node.body, hint), evaluate(context, frame, node.orelse, hint)
+    chosen, other = (evaluated_perhaps(context, frame, part, hint) for part in (node.body, node.orelse))
     return operators.choice(context, test, chosen, other, frame.segment.text(node))
 
 
@@ -224,7 +225,7 @@ def _comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str)
     assert isinstance(node, cst.ListComp | cst.GeneratorExp | cst.SetComp)
     values = _comprehended(context, frame, node.elt, node.for_in, hint)
     if values is None:
-        return context.unknown(frame.segment.text(node), "a comprehension over something that is not known")
+        return skipped_value(context, frame, node, "a comprehension over something that is not known")
     return Items(values, is_list=True)
 
 

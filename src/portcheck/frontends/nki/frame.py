@@ -19,7 +19,8 @@ class Frame:
     """The names of one call of a function; `parent` is the frame of the function or module around it.
 
     `segment` is the parsed text the function stands in, `stored` the names it indexes or assigns into.
-    `depth` counts the calls that were inlined to get here, `root` is the function's own node.
+    `depth` counts the calls that were inlined to get here, `root` is the function's own node. `may_have_left` says
+    that what follows may not run: something before it may have returned, in a way that is not written out.
     """
 
     segment: Segment
@@ -28,6 +29,7 @@ class Frame:
     stored: frozenset[str] = frozenset()
     root: cst.CSTNode | None = None
     names: dict[str, Value] = field(default_factory=dict)
+    may_have_left: bool = False
 
     def find(self, name: str) -> Value | None:
         """The value of `name` here or in a frame around this one."""
@@ -92,6 +94,10 @@ def assigned_names(body: cst.CSTNode) -> tuple[str, ...]:
             targets = [item.target for item in node.targets]
         elif isinstance(node, cst.AugAssign | cst.AnnAssign | cst.NamedExpr | cst.For):
             targets = [node.target]
+        elif isinstance(node, cst.AsName | cst.MatchAs | cst.MatchStar) and node.name is not None:
+            targets = [node.name]
+        elif isinstance(node, cst.MatchMapping) and node.rest is not None:
+            targets = [node.rest]
         for target in targets:
             found.update(dict.fromkeys(_names_in_target(target)))
         if not isinstance(node, cst.FunctionDef | cst.Lambda):

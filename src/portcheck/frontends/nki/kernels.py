@@ -118,7 +118,8 @@ def _run(context: Context, frame: Frame, function: Function) -> None:
 
 
 def _tensors(context: Context) -> list[str]:
-    return [name for name, fact in context.facts.items() if fact.is_tensor]
+    names = [name for name, fact in context.facts.items() if fact.is_tensor]
+    return [*names, *context.builder.buffers_in_sight]
 
 
 def _scalars(node: cst.FunctionDef) -> dict[str, DType]:
@@ -182,9 +183,11 @@ def call_function(
         flow = run_block(context, frame, function.node.body.body)
     finally:
         context.inlining -= 1
-    if flow.kind is FlowKind.RETURN and flow.value is not None:
-        return flow.value
-    return NONE
+    value = flow.value if flow.kind is FlowKind.RETURN and flow.value is not None else NONE
+    if frame.may_have_left:
+        text = context.fresh_symbol(f"{function.name}()")
+        return context.unknown(text, f"{function.name} returns from several places", value)
+    return value
 
 
 def _bind_arguments(

@@ -11,11 +11,12 @@ from portcheck.frontends.nki.arithmetic import known
 from portcheck.frontends.nki.attributes import bind_target, items_of
 from portcheck.frontends.nki.carrying import after_loop, before_body, carried_names, end_of_body, escaping
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
-from portcheck.frontends.nki.data import as_number, buffers_of, condition_of
+from portcheck.frontends.nki.data import as_number, condition_of
 from portcheck.frontends.nki.evaluate import truth
 from portcheck.frontends.nki.flow import Flow, FlowKind
-from portcheck.frontends.nki.frame import Frame, read_names
-from portcheck.frontends.nki.values import Counter, Items, Unknown, Value
+from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.skipping import leaves, skip
+from portcheck.frontends.nki.values import Counter, Unknown, Value
 from portcheck.ir import AxisKind, Leave, LeaveKind, Loop, Op, Range, Symbol, While
 
 WHILE_LIMIT = 64
@@ -30,6 +31,23 @@ _LEGACY_KINDS = {
 
 def run_for(context: Context, frame: Frame, statement: cst.For) -> Flow:
     """A `for` loop."""
+    return _whole(context, frame, statement, lambda: _for(context, frame, statement))
+
+
+def _whole(context: Context, frame: Frame, statement: cst.For | cst.While, run: Callable[[], Flow]) -> Flow:
+    """The loop, unless some path leaves a loop that is evaluated round by round: then it is skipped as a whole."""
+    before, had_left = dict(frame.names), frame.may_have_left
+    with context.builder.region() as body:
+        flow = run()
+    has_left, frame.may_have_left = frame.may_have_left, had_left
+    if leaves(body) or (has_left and not had_left):
+        frame.names = before
+        return skip(context, frame, statement, "a loop that is left in a way that is not followed")
+    context.builder.adopt(body)
+    return flow
+
+
+def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
     iterated = context.evaluate(context, frame, statement.iter, "")
     if isinstance(iterated, Counter) and isinstance(statement.target, cst.Name):
         before = dict(frame.names)
@@ -38,13 +56,14 @@ def run_for(context: Context, frame: Frame, statement: cst.For) -> Flow:
             return _kept(context, frame, statement, iterated)
         except NeedsUnrollingError:
             frame.names = before
+            frame.may_have_left = False
             context.buffers = counter
             context.fuel = min(context.fuel, fuel)
     values = items_of(context, iterated)
     if values is None:
         if context.loop_depth and isinstance(iterated, Counter):
             raise NeedsUnrollingError
-        return _unknown_iteration(context, frame, statement, iterated)
+        return skip(context, frame, statement, _not_iterated(iterated))
     return _unrolled(context, frame, statement, values)
 
 
@@ -59,7 +78,7 @@ def _kept(context: Context, frame: Frame, statement: cst.For, counter: Counter) 
     variable = context.fresh_symbol(statement.target.value)
     values = Range(start=counter.start, stop=counter.stop, step=counter.step)
     return _body_once(
-        context, frame, statement.body, lambda: bind_target(frame, statement.target, Symbol(variable, INT64), context),
+        context, frame, statement, lambda: bind_target(frame, statement.target, Symbol(variable, INT64), context),
         lambda body: context.builder.emit(
             Loop, via=counter.call, variable=variable, values=values,
             body=body, kind=_kind(context, counter),
@@ -68,12 +87,14 @@ def _kept(context: Context, frame: Frame, statement: cst.For, counter: Counter) 
 
 
 def _body_once(
-    context: Context, frame: Frame, block: cst.BaseSuite, bind: Callable[[], object],
+    context: Context, frame: Frame, statement: cst.For | cst.While, bind: Callable[[], object],
     emit: Callable[[tuple[Op, ...]], object],
 ) -> Flow:  # fmt: skip
     """Evaluates a loop body once, with what one iteration hands to the next going through memory."""
+    block = statement.body
     carried = carried_names(context, frame, block)
     context.loop_depth += 1
+    context.carried.append(carried)
     try:
         with context.builder.region() as body:
             bind()
@@ -84,61 +105,73 @@ def _body_once(
                 context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)
     finally:
         context.loop_depth -= 1
+        context.carried.pop()
     escaped = escaping(context, frame, block, carried, body)
     emit(tuple(body))
     after_loop(context, frame, [*carried, *escaped])
-    return Flow(flow.kind, flow.value) if flow.kind in (FlowKind.RETURN, FlowKind.RAISE) else Flow()
+    if leaves(body):
+        for item in escaped:
+            frame.names[item.name] = context.unknown(context.fresh_symbol(item.name), "assigned in a loop that is left")
+    if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
+        return Flow(flow.kind, flow.value)
+    return _otherwise(context, frame, statement, may_be_left=LeaveKind.LOOP in leaves(body))
+
+
+def _otherwise(context: Context, frame: Frame, statement: cst.For | cst.While, *, may_be_left: bool) -> Flow:
+    """The `else` of a loop, which runs where no `break` left it."""
+    if statement.orelse is None:
+        return Flow()
+    if may_be_left:
+        return skip(context, frame, statement.orelse, "the `else` of a loop that may be left")
+    return context.run(context, frame, statement.orelse.body.body)
 
 
 def _unrolled(context: Context, frame: Frame, statement: cst.For, values: Sequence[Value]) -> Flow:
     for value in values:
         bind_target(frame, statement.target, value, context)
-        flow = context.run(context, frame, statement.body.body)
+        flow = _round(context, frame, statement.body)
         if flow.kind is FlowKind.BREAK:
             return Flow()
         if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
             return flow
-    if statement.orelse is not None:
-        return context.run(context, frame, statement.orelse.body.body)
-    return Flow()
+    return _otherwise(context, frame, statement, may_be_left=False)
 
 
-def _unknown_iteration(context: Context, frame: Frame, statement: cst.For, iterated: Value) -> Flow:
-    """A loop over something that is not known: its body as a loop of unknown length, reported as not understood."""
+def _round(context: Context, frame: Frame, block: cst.BaseSuite) -> Flow:
+    """One iteration of a loop that is evaluated; nothing is carried through memory."""
+    context.carried.append(())
+    try:
+        return context.run(context, frame, block.body)
+    finally:
+        context.carried.pop()
+
+
+def _not_iterated(iterated: Value) -> str:
     if isinstance(iterated, Counter):
-        reason = "a loop of unknown length changes a Python list"
-    elif isinstance(iterated, Unknown):
-        reason = f"a loop over something that is not known: {iterated.reason}"
-    else:
-        reason = "a loop over something that is not known"
-    written = _names_written(context, frame, statement.body)
-    context.opaque(reason, frame.segment.text(statement.iter), reads=buffers_of(context, iterated), writes=written)
-    return Flow()
-
-
-def _names_written(context: Context, frame: Frame, block: cst.CSTNode) -> tuple[str, ...]:
-    """Every buffer that a name in `block` stands for: what a skipped body may write."""
-    values = [frame.find(name) for name in sorted(read_names(block))]
-    flat = [item for value in values for item in (value.values if isinstance(value, Items) else [value])]
-    return buffers_of(context, *flat)
+        return "a loop of unknown length changes a Python list"
+    if isinstance(iterated, Unknown):
+        return f"a loop over something that is not known: {iterated.reason}"
+    return "a loop over something that is not known"
 
 
 def run_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
     """A `while` loop: evaluated round by round as long as its condition is known."""
+    return _whole(context, frame, statement, lambda: _while(context, frame, statement))
+
+
+def _while(context: Context, frame: Frame, statement: cst.While) -> Flow:
     for _ in range(WHILE_LIMIT):
         decided = truth(context, context.evaluate(context, frame, statement.test, ""))
         if decided is None:
             return _kept_while(context, frame, statement)
         if not decided:
-            return Flow()
-        flow = context.run(context, frame, statement.body.body)
+            return _otherwise(context, frame, statement, may_be_left=False)
+        flow = _round(context, frame, statement.body)
         if flow.kind is FlowKind.BREAK:
             return Flow()
         if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
             return flow
-    written = _names_written(context, frame, statement.body)
-    context.opaque(f"a while loop of more than {WHILE_LIMIT} rounds", "while", reads=written, writes=written)
-    return Flow()
+    return skip(context, frame, statement, f"a while loop of more than {WHILE_LIMIT} rounds", "while")
 
 
 def _kept_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
@@ -150,6 +183,6 @@ def _kept_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
         condition = Symbol(frame.segment.text(statement.test), INT64)
     made = condition_of(condition)
     return _body_once(
-        context, frame, statement.body, lambda: None,
+        context, frame, statement, lambda: None,
         lambda body: context.builder.emit(While, via="while", test=tuple(test), condition=made, body=body),
     )  # fmt: skip

@@ -9,7 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from portcheck.core.source import Position, SourceFile, Span
-from portcheck.frontends.nki.discovery import Definition, kernels_in, top_level_functions
+from portcheck.frontends.nki.discovery import (
+    Definition,
+    kernels_in,
+    names_bound_in,
+    statements_around,
+    top_level_functions,
+)  # fmt: skip
 from portcheck.frontends.nki.generation import Generation, generation_of
 from portcheck.frontends.nki.imports import aliases_in
 from portcheck.frontends.nki.parse import Segment, first_line, parse_statement
@@ -171,11 +177,26 @@ class _Scope:
         """The function that `node` defines, parsed now."""
         from portcheck.frontends.nki.values import Function as FunctionValue
 
-        segment = self._segment(node)
-        found = _first_function(segment, node.name) if segment is not None else None
+        assert self._module.screened is not None
+        around = statements_around(self._module.screened.tree, node) if node.col_offset else [node]
+        segment = self._segment(around[0])
+        found = _function_at(segment, node) if segment is not None else None
         if segment is None or found is None:
             return None
-        return FunctionValue(node.name, found, segment, self._home(segment))
+        return FunctionValue(node.name, found, segment, self._home_inside(segment, around[:-1]))
+
+    def _home_inside(self, segment: Segment, around: Sequence[ast.stmt]) -> Frame:
+        """The frame that a function inside other functions closes over: their names are not known."""
+        from portcheck.frontends.nki.frame import Frame
+        from portcheck.frontends.nki.values import Unknown
+
+        home = self._home(segment)
+        for item in around:
+            if isinstance(item, Definition):
+                home = Frame(segment, home)
+                for name in sorted(names_bound_in(item)):
+                    home.names[name] = Unknown(f"{item.name}.{name}", f"{name} is a name of the function around")
+        return home
 
     def constant(self, context: Context, name: str) -> Value | None:
         """The value of the module-level name `name`: an import, a function, or what is assigned to it."""
@@ -216,7 +237,8 @@ class _Scope:
         return self._module.segment(node)
 
 
-def _first_function(segment: Segment, name: str) -> object | None:
+def _function_at(segment: Segment, wanted: Definition) -> object | None:
+    """The function `wanted` in the tree of its statement."""
     import libcst as cst
 
     from portcheck.frontends.nki.frame import children
@@ -224,7 +246,8 @@ def _first_function(segment: Segment, name: str) -> object | None:
     stack: list[cst.CSTNode] = [segment.module]
     while stack:
         node = stack.pop(0)
-        if isinstance(node, cst.FunctionDef) and node.name.value == name:
+        name = node.name if isinstance(node, cst.FunctionDef) else None
+        if name is not None and name.value == wanted.name and segment.span(name).start.line == wanted.lineno:
             return node
         stack.extend(children(node))
     return None

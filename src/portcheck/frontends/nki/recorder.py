@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,6 +47,17 @@ class Recorder(Builder):
         if isinstance(made, Alloc):
             self._allocated[-1].add(made.name)
         return made
+
+    def adopt(self, body: Sequence[Op]) -> None:
+        """Appends the operations of a closed region to the current one, which sees them from now on."""
+        self._regions[-1].extend(body)
+        self._visible[-1].update(op.id for op in body)
+        self._allocated[-1].update(op.name for op in body if isinstance(op, Alloc))
+
+    @property
+    def buffers_in_sight(self) -> tuple[str, ...]:
+        """The buffers that were allocated where they can be seen from here."""
+        return tuple(sorted(name for level in self._allocated for name in level))
 
     def sees(self, expression: Expr) -> bool:
         """Whether every result that `expression` uses can be seen from here."""

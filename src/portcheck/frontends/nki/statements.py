@@ -10,6 +10,7 @@ import libcst as cst
 from portcheck.frontends.nki import loops, operators
 from portcheck.frontends.nki.arithmetic import known, unary
 from portcheck.frontends.nki.attributes import bind_target, name_size
+from portcheck.frontends.nki.carrying import end_of_body
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
 from portcheck.frontends.nki.data import (
     Operand,
@@ -28,6 +29,7 @@ from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import bindings
 from portcheck.frontends.nki.merging import merge
+from portcheck.frontends.nki.skipping import skip
 from portcheck.frontends.nki.subscripts import indexed, key_of
 from portcheck.frontends.nki.values import (
     NONE,
@@ -60,7 +62,10 @@ def run_block(context: Context, frame: Frame, body: Sequence[cst.CSTNode]) -> Fl
     """Runs `body`; an undecided `if` that leaves the function takes the rest of the block as its other arm."""
     for place, statement in enumerate(body):
         with context.builder.at(frame.segment.span(statement)):
-            flow = _run(context, frame, statement, body[place + 1 :])
+            if frame.may_have_left and not _is_return(statement):
+                flow = skip(context, frame, statement, "what stands before this may have left the block")
+            else:
+                flow = _run(context, frame, statement, body[place + 1 :])
         if flow.kind is not FlowKind.NORMAL or flow.is_done:
             return Flow(flow.kind, flow.value)
     return Flow()
@@ -75,29 +80,28 @@ def _run(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[
                 if flow.kind is not FlowKind.NORMAL:
                     return flow
             return Flow()
+        case cst.BaseSmallStatement():
+            return _simple(context, frame, statement)
         case cst.If():
             return _if(context, frame, statement, rest)
-        case cst.For():
+        case cst.For(asynchronous=None):
             return loops.run_for(context, frame, statement)
         case cst.While():
             return loops.run_while(context, frame, statement)
         case cst.FunctionDef(name=name):
             frame.names[name.value] = Function(name.value, statement, frame.segment, frame)
             return Flow()
-        case cst.With(body=block):
-            for item in statement.items:
-                value = evaluate(context, frame, item.item)
-                if item.asname is not None:
-                    bind_target(frame, item.asname.name, value, context)
-            return run_block(context, frame, block.body)
+        case cst.With(asynchronous=None):
+            return _with(context, frame, statement)
         case cst.ClassDef(name=name):
             frame.names[name.value] = Unknown(name.value, "a class")
             return Flow()
-        case cst.Try(body=block):
+        case cst.Try(body=block) if frame.root is None:
+            # At the level of the file: imports and constants, which are taken not to fail.
             return run_block(context, frame, block.body)
         case _:
             pass
-    return _skip(context, frame, statement, f"the statement {type(statement).__name__} is not read")
+    return skip(context, frame, statement, f"the statement {type(statement).__name__} is not read")
 
 
 def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
@@ -124,13 +128,27 @@ def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
                 return Flow(FlowKind.RAISE)
             case cst.Import() | cst.ImportFrom():
                 _import(frame, part)
-            case cst.Pass() | cst.Global() | cst.Nonlocal() | cst.AnnAssign():
-                pass
-            case cst.Del():
+            case cst.Pass() | cst.AnnAssign() | cst.Del():
                 pass
             case _:
-                return _skip(context, frame, part, f"the statement {type(part).__name__} is not read")
+                return skip(context, frame, part, f"the statement {type(part).__name__} is not read")
     return Flow()
+
+
+def _with(context: Context, frame: Frame, statement: cst.With) -> Flow:
+    """A `with`: its body, if what it enters is known."""
+    values = [evaluate(context, frame, item.item) for item in statement.items]
+    if any(isinstance(value, Unknown) for value in values):
+        return skip(context, frame, statement, "what this `with` enters is not known")
+    for item, value in zip(statement.items, values, strict=True):
+        if item.asname is not None:
+            bind_target(frame, item.asname.name, value, context)
+    return run_block(context, frame, statement.body.body)
+
+
+def _is_return(statement: cst.CSTNode) -> bool:
+    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+    return len(parts) == 1 and isinstance(parts[0], cst.Return)
 
 
 def _expression(context: Context, frame: Frame, value: cst.BaseExpression) -> None:
@@ -271,8 +289,15 @@ def _otherwise(statement: cst.If) -> Sequence[cst.CSTNode]:
 
 
 def _only_raises(body: Sequence[cst.CSTNode]) -> bool:
+    return any(isinstance(part, cst.Raise) for part in _last_line(body))
+
+
+def _last_line(body: Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
+    """The small statements that `body` ends with."""
     last = body[-1] if body else None
-    return isinstance(last, cst.SimpleStatementLine) and any(isinstance(part, cst.Raise) for part in last.body)
+    if isinstance(last, cst.SimpleStatementLine):
+        return last.body
+    return [last] if isinstance(last, cst.BaseSmallStatement) else ()
 
 
 def _condition(context: Context, test: Value, text: str) -> Expr:
@@ -292,17 +317,21 @@ def _branch(
     names: list[dict[str, Value]] = []
     leaves = [_leaves(then), _leaves(otherwise)]
     takes_rest = any(leaves)
+    had_left, may_have_left = frame.may_have_left, False
     for arm, leaving in ((then, leaves[0]), (otherwise, leaves[1])):
-        frame.names = dict(before)
+        frame.names, frame.may_have_left = dict(before), had_left
         with context.builder.region() as body:
             flow = run_block(context, frame, [*arm, *rest] if takes_rest and not leaving else arm)
-            _emit_leaving(context, flow)
+            _emit_leaving(context, frame, flow)
+        may_have_left = may_have_left or frame.may_have_left
         flows.append(flow)
         bodies.append(body)
         names.append(frame.names)
     frame.names = before
     first, second = flows
     running = [flow.kind is FlowKind.NORMAL for flow in flows]
+    returning = [flow.kind is FlowKind.RETURN for flow in flows]
+    frame.may_have_left = may_have_left or bool(frame.depth and any(returning) and not all(returning))
     value: Value | None = None
     if first.kind is FlowKind.RETURN and second.kind is FlowKind.RETURN and frame.depth:
         value = merge(context, condition, bodies, {"": first.value or NONE}, {"": second.value or NONE})[""]
@@ -321,14 +350,16 @@ def _branch(
 def _leaves(body: Sequence[cst.CSTNode]) -> bool:
     """Whether `body` certainly ends the function."""
     last = body[-1] if body else None
-    if isinstance(last, cst.SimpleStatementLine):
-        return any(isinstance(part, cst.Return | cst.Raise) for part in last.body)
+    if any(isinstance(part, cst.Return | cst.Raise) for part in _last_line(body)):
+        return True
     if isinstance(last, cst.If):
         return _leaves(last.body.body) and _leaves(_otherwise(last))
     return False
 
 
-def _emit_leaving(context: Context, flow: Flow) -> None:
+def _emit_leaving(context: Context, frame: Frame, flow: Flow) -> None:
+    if flow.kind in (FlowKind.BREAK, FlowKind.CONTINUE) and context.carried:
+        end_of_body(context, frame, context.carried[-1])
     if flow.kind is FlowKind.BREAK:
         context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)
     elif flow.kind is FlowKind.CONTINUE:
@@ -358,8 +389,3 @@ def _import(frame: Frame, part: cst.Import | cst.ImportFrom) -> None:
     for node in ast.parse(text.strip()).body:
         for name, qualified in bindings(node):
             frame.names[name] = External(qualified)
-
-
-def _skip(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -> Flow:
-    context.opaque(reason, frame.segment.text(node))
-    return Flow()

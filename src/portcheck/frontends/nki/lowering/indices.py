@@ -17,6 +17,7 @@ from portcheck.knowledge import Role
 
 def limits(call: Call) -> tuple[Expr, Expr, Expr]:
     """The start, stop and step of a range, given as Python's `range` takes them."""
+    call.asked.update((Role.OTHER, Role.START, Role.STOP, Role.STEP, Role.SIZE))
     values = [*call.values.values(), *call.rest] if call.rest else None
     if values is None:
         named = [call.values.get(item.name) for item in call.api.parameters]

@@ -129,7 +129,7 @@ def copy_predicated(call: Call) -> Value:
     if destination is None or predicate is None or source is None:
         raise MisunderstoodError("an operand is not understood")
     held = load(context, destination)
-    reverse = any(call.values.get(item.name) is not None for item in call.api.parameters if item.name == "reverse_pred")
+    reverse = call.flag(Role.REVERSE0)
     picked, other = (held, cast(context, source, held.dtype)) if reverse else (cast(context, source, held.dtype), held)
     chosen = context.builder.result(
         Select,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import buffers_of, expressions_of
+from portcheck.frontends.nki.data import as_view, buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.lowering import compute, indices, memory, moments, products, reducing, selection, viewing
 from portcheck.frontends.nki.lowering.failure import MisunderstoodError
 from portcheck.frontends.nki.values import Result, Value, View
@@ -13,6 +13,14 @@ from portcheck.ir import ValueType
 from portcheck.knowledge import Role, Semantics
 
 _WRITES = (Role.DESTINATION, Role.REDUCE_DESTINATION)
+
+_WITHOUT_VALUES = frozenset(
+    {
+        Semantics.ORDER, Semantics.HINT, Semantics.RANDOM_SEED, Semantics.BARRIER_CORE, Semantics.CHECK_PRINT,
+        Semantics.QUERY,
+    }
+)  # fmt: skip
+"""Calls whose arguments say nothing about the elements of a tile."""
 
 HANDLERS: Mapping[Semantics, Callable[[Call], Value]] = {
     Semantics.ALLOC: memory.alloc,
@@ -82,21 +90,33 @@ def lower_call(call: Call) -> Value:
         return not_understood(call, f"{call.via} ({call.api.semantics.value}) is not modelled")
     before, call.context.via = call.context.via, call.via
     try:
-        return handler(call)
+        with call.context.builder.region() as body:
+            value = handler(call)
     except MisunderstoodError as error:
         return not_understood(call, f"{call.via}: {error}")
     finally:
         call.context.via = before
+    unread = call.unread() if call.api.semantics not in _WITHOUT_VALUES else []
+    if unread:
+        return not_understood(call, f"{call.via}: the argument {unread[0]} is not read")
+    call.context.builder.adopt(body)
+    return value
 
 
 def not_understood(call: Call, reason: str) -> Value:
-    """`call` as an opaque operation that reads its arguments and writes its destinations."""
+    """`call` as an opaque operation that reads its arguments and writes its destinations.
+
+    Where it is not known which argument is the destination, each may be.
+    """
     context = call.context
-    written = [value for role in _WRITES for value in call.all(role)]
-    read = [value for value in (*call.values.values(), *call.rest) if not any(value is item for item in written)]
+    given = [leaf for value in (*call.values.values(), *call.rest) for leaf in leaves_of(value)]
+    written = [leaf for role in _WRITES for value in call.all(role) for leaf in leaves_of(value)]
+    if call.misfits or (not written and not call.api.returns_value):
+        written = [as_view(context, value) or value for value in given]
+    read = [value for value in given if call.misfits or not any(value is item for item in written)]
     source = next((value for value in read if isinstance(value, View | Result)), None)
     shape = source.shape if isinstance(source, View | Result) else ()
-    returns = call.api.returns_value and not written
+    returns = call.api.returns_value and (not written or bool(call.misfits))
     value_type = ValueType(call.result_dtype(source), shape) if returns and shape else None
     made = context.opaque(
         reason,

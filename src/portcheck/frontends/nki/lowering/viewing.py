@@ -49,6 +49,7 @@ def _expand_dims(call: Call, given: Value | None) -> Value:
 def _ap(call: Call, given: Value | None) -> Value:
     if any(call.values.get(item.name) is not None for item in call.api.parameters if item.name.endswith("_offset")):
         raise MisunderstoodError("an access pattern with an offset from memory")
+    call.asked.add(Role.OTHER)
     return strided(call.context, _of(call, given), pairs_of(call, call.given(Role.PATTERN)), call.number(Role.OFFSET))
 
 

@@ -1,0 +1,144 @@
+"""Text that is not lowered: one opaque operation that says all it may read and write, and what it leaves unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.data import as_view, buffers_of, leaves_of
+from portcheck.frontends.nki.flow import Flow
+from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names
+from portcheck.frontends.nki.values import Function, Items, Method, Parameter, Result, Table, Unknown, Value, View
+from portcheck.ir import Alloc, Branch, Leave, LeaveKind, Op, Opaque, operations
+from portcheck.ir import Call as KeptCall
+from portcheck.ir.walk import writes
+
+_EFFECTS = (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)
+
+
+def skip(context: Context, frame: Frame, node: cst.CSTNode, reason: str, via: str = "") -> Flow:
+    """Keeps the statement `node` as an opaque operation; what it may bind, change or write is unknown after it."""
+    _keep(context, frame, node, reason, via)
+    frame.may_have_left = frame.may_have_left or _may_leave(node)
+    return Flow()
+
+
+def skipped_value(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -> Unknown:
+    """The value of an expression that is not read; kept as an operation if evaluating it may do something."""
+    text = frame.segment.text(node)
+    if not any(isinstance(item, _EFFECTS) for item in _inside(node)):
+        return context.unknown(text, reason)
+    found = _keep(context, frame, node, reason, "")
+    return context.unknown(context.fresh_symbol(text), reason, *found)
+
+
+def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
+    """The value of an expression that Python may not evaluate: skipped if it does more than to give a value."""
+    before = dict(frame.names)
+    with context.builder.region() as body:
+        value = context.evaluate(context, frame, node, hint)
+    if has_effect(body):
+        frame.names = before
+        return skipped_value(context, frame, node, "whether this is evaluated depends on a value that is not known")
+    context.builder.adopt(body)
+    for name in assigned_names(node):
+        frame.names[name] = _unknown(context, name)
+    return value
+
+
+def has_effect(body: Sequence[Op]) -> bool:
+    """Whether `body` writes to anything but buffers of its own."""
+    inside = list(operations(body))
+    own = {op.name for op in inside if isinstance(op, Alloc)}
+    written = {name for op in inside for name in writes(op)}
+    return bool(written - own) or any(isinstance(op, KeptCall | Opaque | Leave) for op in inside)
+
+
+def leaves(body: Sequence[Op]) -> frozenset[LeaveKind]:
+    """How paths through `body` end an iteration of a loop around it, or that loop."""
+    found: set[LeaveKind] = set()
+    for op in body:
+        if isinstance(op, Leave):
+            found.add(op.kind)
+        elif isinstance(op, Branch):
+            found |= leaves(op.then) | leaves(op.otherwise)
+    return frozenset(found)
+
+
+def _keep(context: Context, frame: Frame, node: cst.CSTNode, reason: str, via: str) -> list[Value]:
+    found = _mentioned(context, frame, node)
+    buffers = buffers_of(context, *found)
+    context.opaque(reason, via or frame.segment.text(node), reads=buffers, writes=buffers)
+    for name in buffers:
+        if name in context.facts:
+            context.facts[name].is_written = True
+    for name in assigned_names(node):
+        frame.names[name] = _unknown(context, name)
+    return found
+
+
+def _forget_outer(context: Context, frame: Frame, node: cst.CSTNode) -> None:
+    """Names of functions around this one that `node` declares as its own to change."""
+    for declaration in _inside(node):
+        for item in declaration.names if isinstance(declaration, cst.Nonlocal | cst.Global) else ():
+            owner = _owner(frame, item.name.value)
+            if owner is not None:
+                owner.names[item.name.value] = _unknown(context, item.name.value)
+
+
+def _unknown(context: Context, name: str, *parts: Value) -> Unknown:
+    return context.unknown(context.fresh_symbol(name), f"{name} is bound in text that is not read", *parts)
+
+
+def _mentioned(context: Context, frame: Frame, node: cst.CSTNode) -> list[Value]:
+    """The tiles and tensors that names in `node`, or in functions it may call, stand for; lists are unknown after."""
+    found: list[Value] = []
+    pending: list[tuple[Frame, cst.CSTNode]] = [(frame, node)]
+    seen: set[int] = set()
+    while pending:
+        home, item = pending.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        _forget_outer(context, home, item)
+        for name in sorted(read_names(item)):
+            owner = _owner(home, name)
+            value = owner.names[name] if owner is not None else context.function(name)
+            parts = [item.receiver if isinstance(item, Method) else item for item in leaves_of(value)]
+            pending.extend((part.home, part.node) for part in parts if isinstance(part, Function))
+            tiles = [_settled(context, part) for part in parts if isinstance(part, View | Result | Parameter | Unknown)]
+            found.extend(tiles)
+            if owner is not None and (isinstance(value, Table) or (isinstance(value, Items) and value.is_list)):
+                owner.names[name] = _unknown(context, name, *tiles)
+    return found
+
+
+def _owner(frame: Frame | None, name: str) -> Frame | None:
+    while frame is not None and name not in frame.names:
+        frame = frame.parent
+    return frame
+
+
+def _settled(context: Context, value: Value) -> Value:
+    """A computed tile as its buffer: the skipped text may write it."""
+    return (as_view(context, value) or value) if isinstance(value, Result) else value
+
+
+def _inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        yield item
+        stack.extend(children(item))
+
+
+def _may_leave(node: cst.CSTNode, in_loop: bool = False) -> bool:
+    """Whether `node` holds a `return` of its function, or what ends an iteration of a loop around it."""
+    if isinstance(node, cst.FunctionDef | cst.Lambda | cst.ClassDef | cst.BaseExpression):
+        return False
+    if isinstance(node, cst.Return) or (isinstance(node, cst.Break | cst.Continue) and not in_loop):
+        return True
+    body = node.body if isinstance(node, cst.For | cst.While) else None
+    return any(_may_leave(child, in_loop or child is body) for child in children(node))
