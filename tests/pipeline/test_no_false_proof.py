@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.pipeline.pairs import NKI_HEADER
+from tests.pipeline.shapes import FAMILIES
 
 from portcheck.core.report import Report, Verdict
 from portcheck.pipeline import Request
@@ -143,3 +145,29 @@ def test_a_room_that_fails_is_named_and_nothing_is_proved(
     report = _report(tmp_path, _CUDA.replace("BODY", _BODY), _PORT)
     assert report.verdict is Verdict.NOT_VERIFIED
     assert any("RuntimeError" in line for line in report.not_checked)
+
+
+FAULTS_OF_ORIGINALS = [(family, fault) for family, pair in FAMILIES.items() for fault in pair.originals]
+FAULTS_OF_PORTS = [(family, fault) for family, pair in FAMILIES.items() for fault in pair.ports]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_without_a_fault_is_proved(family: str, tmp_path: Path) -> None:
+    pair = FAMILIES[family]
+    assert _report(tmp_path, pair.cuda, NKI_HEADER + pair.nki).verdict in _PROVED
+
+
+@pytest.mark.parametrize(("family", "fault"), FAULTS_OF_ORIGINALS, ids=map(": ".join, FAULTS_OF_ORIGINALS))
+def test_a_family_with_another_original_is_not_proved(family: str, fault: str, tmp_path: Path) -> None:
+    pair = FAMILIES[family]
+    old, new = pair.originals[fault]
+    assert pair.cuda.count(old) == 1
+    assert _report(tmp_path, pair.cuda.replace(old, new), NKI_HEADER + pair.nki).verdict not in _PROVED
+
+
+@pytest.mark.parametrize(("family", "fault"), FAULTS_OF_PORTS, ids=map(": ".join, FAULTS_OF_PORTS))
+def test_a_family_with_another_port_is_not_proved(family: str, fault: str, tmp_path: Path) -> None:
+    pair = FAMILIES[family]
+    old, new = pair.ports[fault]
+    assert pair.nki.count(old) == 1
+    assert _report(tmp_path, pair.cuda, NKI_HEADER + pair.nki.replace(old, new)).verdict not in _PROVED

@@ -51,10 +51,12 @@ class Sizes:
     def assert_equal(self, value: Polynomial, limit: Polynomial) -> None:
         """Uses what the port asserts: a size of it is a number."""
         size = self.in_original(value)
-        name = _underlying(size)
+        name, own = _underlying(size), _underlying(value)
         if name is not None and size == symbol(name) and limit.constant is not None:
             self.original[name] = limit
-            self.port = {key: replace_symbols(own, {name: limit}) for key, own in self.port.items()}
+            self.port = {key: replace_symbols(known, {name: limit}) for key, known in self.port.items()}
+            if own is not None and value == symbol(own):
+                self.port[own] = limit
             self.assumptions.append(f"{name} = {limit} (asserted by the port)")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from portcheck.ir import Operator, Polynomial, Ranges, number
-from portcheck.values.terms import AtLeast, Condition, Holds, IsZero, NotAll
+from portcheck.values.terms import AtLeast, Condition, Holds, IsZero, NotAll, Unknown, subterms
 
 ALWAYS: tuple[Condition, ...] = ()
 NEVER: tuple[Condition, ...] = (AtLeast(number(-1)),)
@@ -51,6 +51,8 @@ def negated(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
 
 def truth(condition: Condition, ranges: Ranges, given: Iterable[Condition] = ()) -> bool | None:
     """Whether `condition` holds always (True), never (False), or neither is known (None)."""
+    if _is_unknown(condition):
+        return None
     known = tuple(given)
     if condition in known:
         return True
@@ -67,6 +69,11 @@ def truth(condition: Condition, ranges: Ranges, given: Iterable[Condition] = ())
             return _not_all(inner, ranges, known)
         case _:
             return None
+
+
+def _is_unknown(condition: Condition) -> bool:
+    """Whether a condition is about a value that was not understood: two such values are never known to be the same."""
+    return isinstance(condition, Holds) and any(isinstance(node, Unknown) for node in subterms(condition.term))
 
 
 def _sign(value: Polynomial, ranges: Ranges, given: tuple[Condition, ...]) -> bool | None:

@@ -223,12 +223,14 @@ def comparison(
 ) -> tuple[Condition, ...]:
     """The condition that a comparison of two terms states.
 
-    With `unsigned_ranges` it is one of unsigned numbers: a side that may be negative there wraps, and stays opaque.
+    With `unsigned_ranges` it is one of unsigned numbers: a side that may be negative there wraps.
     """
     wraps = unsigned_ranges is not None and not all(
         unsigned_ranges.is_nonnegative(side.value) for side in (left, right) if isinstance(side, Index)
     )
-    if isinstance(left, Index) and isinstance(right, Index) and not wraps:
+    if wraps:
+        return (Holds(Function(operator, (left, right, Unknown("an unsigned number that may have wrapped")))),)
+    if isinstance(left, Index) and isinstance(right, Index):
         condition = compare(operator, left.value, right.value)
         if condition is not None:
             return (condition,)

@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.conversions import (
     promoted,
     pure,
     truth,
+    unsigned,
     wrapped,
 )  # fmt: skip
 from portcheck.frontends.cuda.state import State
@@ -117,6 +118,9 @@ def _compare(state: State, operator: Operator, left: Scalar, right: Scalar, via:
     if left.dtype.is_float or left.is_data or right.is_data:
         operands = (materialised(state, left), materialised(state, right))
         return state.result(Compute, BOOL, operator=operator, operands=operands, via=via)
+    is_unsigned = left.dtype.kind is DTypeKind.UNSIGNED
+    if is_unsigned and DTypeKind.UNSIGNED not in (left.expr.dtype.kind, right.expr.dtype.kind):
+        left = unsigned(left)
     return pure(state, operator, (left, right), BOOL)
 
 

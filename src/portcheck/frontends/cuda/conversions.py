@@ -196,6 +196,16 @@ def _retyped(state: State, value: Scalar, dtype: DType) -> Scalar:
     return Scalar(apply(Operator.ADD, value.expr, Const(0, dtype), dtype=dtype), dtype, value.size + 2)
 
 
+def unsigned(value: Scalar) -> Scalar:
+    """`value`, of an unsigned type, as an expression of that type: one that is negative before has wrapped in it."""
+    if value.expr.dtype.kind is DTypeKind.UNSIGNED:
+        return value
+    if isinstance(value.expr, Apply) and value.expr.operator in _MODULAR:
+        return Scalar(Apply(value.expr.operator, value.expr.arguments, value.dtype), value.dtype, value.size)
+    zero = Const(0, value.dtype)
+    return Scalar(apply(Operator.ADD, value.expr, zero, dtype=value.dtype), value.dtype, value.size + 2)
+
+
 def _is_wider(dtype: DType, other: DType) -> bool:
     """Whether `dtype`, narrower than an index, holds all of `other`."""
     if not other.is_integer or other.is_symbolic or integer_bits(dtype) >= _INDEX_BITS:

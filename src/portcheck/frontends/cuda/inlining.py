@@ -36,6 +36,8 @@ def helper_call(state: State, call: CallSite) -> Value | None:
         return None
     if key in state.instances:
         return state.opaque(call.node, f"recursive call of {call.name}")
+    if function.node.is_broken:
+        return state.opaque(call.node, f"call of {call.name}, part of which does not parse")
     if returns_inside_loop(body):
         return state.opaque(call.node, f"call of {call.name}, which returns from inside a loop or branch")
     given = template_arguments(state, function, call)

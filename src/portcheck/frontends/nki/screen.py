@@ -7,7 +7,6 @@ parser has limits of its own and only raises, so it goes first.
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from dataclasses import dataclass
 
@@ -47,7 +46,7 @@ def screen(text: str) -> Screened | Fault:
     try:
         tree = ast.parse(plain)
     except SyntaxError as error:
-        return Fault(_said(error, plain), max(error.lineno or 1, 1), max(error.offset or 1, 1))
+        return Fault(_said(error), max(error.lineno or 1, 1), max(error.offset or 1, 1))
     except (RecursionError, MemoryError):
         return Fault("nested too deeply to be read")
     except ValueError as error:
@@ -55,21 +54,10 @@ def screen(text: str) -> Screened | Fault:
     return Screened(tuple(plain.split("\n")), tree, had_mark)
 
 
-def _said(error: SyntaxError, text: str) -> str:
-    """What a syntax error is about: text that is no Python, or Python that is newer than the parser."""
-    lines = text.split("\n")
-    line = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
-    if not _NEWER.search(line) and not error.msg.startswith("f-string"):
-        return f"not valid Python: {error.msg}"
-    known = ".".join(str(part) for part in sys.version_info[:2])
-    return f"not read: syntax newer than the parser knows, which is that of Python {known} ({error.msg})"
-
-
-_NEWER = re.compile(
-    r"^\s*type\s+\w+\s*(\[.*\])?\s*=|^\s*(async\s+)?def\s+\w+\s*\[|^\s*class\s+\w+\s*\["
-    r"|\b[tT][rR]?[\"']|^\s*except\*?\s+[\w.]+\s*,"
-)
-"""Type statements and type parameters (3.12), template strings and bare lists of exceptions (3.14)."""
+def _said(error: SyntaxError) -> str:
+    """What a syntax error is about. Text may be right for a newer Python: the message names the one that reads it."""
+    version = ".".join(str(part) for part in sys.version_info[:2])
+    return f"not valid Python {version}: {error.msg}"
 
 
 def is_too_deep(node: ast.AST) -> bool:
