@@ -88,7 +88,7 @@ class Rooms:
     programs: dict[str, Any] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
 
-    def check(self, request: Request) -> Analysis:
+    def check(self, request: Request, **_: Any) -> Analysis:
         self.requests.append(request)
         if self.failure:
             raise self.failure

@@ -1,20 +1,15 @@
 """Random valid programs, as hypothesis strategies; every operation and every field can appear."""
 
-from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.ir.atoms import DTYPES, INTEGERS, PATH, SIZES, accumulators, constants, dtypes, spans, texts
+from tests.ir.atoms import INTEGERS, PATH, accumulators, constants, spans, texts
+from tests.ir.drawing import Drawing
 
-from portcheck.core.dtype import (
-    BOOL,
-    INT32,
-    UINT32,
-)
+from portcheck.core.dtype import BOOL, INT32, UINT32
 from portcheck.ir import (
     PREDICATES,
     TRUE,
-    Access,
     Alloc,
     Apply,
     Assume,
@@ -23,7 +18,6 @@ from portcheck.ir import (
     AxisKind,
     Barrier,
     Branch,
-    Builder,
     Call,
     Cast,
     Check,
@@ -33,7 +27,6 @@ from portcheck.ir import (
     Copy,
     Exchange,
     ExchangeKind,
-    Expr,
     Fence,
     Kernel,
     Launch,
@@ -42,8 +35,10 @@ from portcheck.ir import (
     Load,
     Loop,
     Matmul,
+    MemoryOrder,
     Op,
     Opaque,
+    OpaqueKind,
     Operation,
     Operator,
     Order,
@@ -60,7 +55,6 @@ from portcheck.ir import (
     Select,
     Sequence,
     Side,
-    Space,
     Store,
     Symbol,
     Transpose,
@@ -84,70 +78,12 @@ def programs(draw: st.DrawFn) -> Program:
         launches=launches,
         version=draw(st.sampled_from(("", "0.6"))),
         notes=tuple(draw(st.lists(texts, max_size=2))),
+        flags=draw(st.sampled_from(((), ("fast-math",), ("fmad", "prec-div")))),
     )
 
 
-class _Maker:
-    """Draws one program; keeps what is visible, so that everything used is defined."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
-        self.builder = Builder()
-        self.names = 0
-        self.refs: list[Ref] = []
-        self.symbols: list[Symbol] = []
-        self.buffers: list[tuple[str, int, bool]] = []
-        self.loops = 0
-
-    def some(self, values: list[Any] | tuple[Any, ...]) -> Any:
-        return self.draw(st.sampled_from(values))
-
-    def maybe(self, make: Callable[[], Any]) -> Any:
-        return make() if self.draw(st.booleans()) else None
-
-    def fresh(self, stem: str) -> str:
-        self.names += 1
-        return f"{stem}{self.names}" if self.names % 3 else f"{stem}({self.names})"
-
-    # Expressions, types, accesses
-
-    def expression(self, depth: int = 2) -> Expr:
-        kind = self.draw(st.integers(0, 3 if depth else 2))
-        if kind == 3:
-            operator = self.some(list(Operator))
-            arguments = tuple(self.expression(depth - 1) for _ in range(arity(operator)))
-            usual = [argument.dtype for argument in arguments]
-            return Apply(operator, arguments, BOOL if operator in PREDICATES else self.some([*usual, *usual, *DTYPES]))
-        if kind == 2 and self.refs:
-            return self.draw(st.sampled_from(self.refs))
-        if kind == 1 and self.symbols:
-            return self.draw(st.sampled_from(self.symbols))
-        return self.draw(constants) if kind else Symbol(self.some(SIZES), self.some(INTEGERS))
-
-    def expressions(self, most: int = 2) -> tuple[Expr, ...]:
-        return tuple(self.expression(1) for _ in range(self.draw(st.integers(0, most))))
-
-    def condition(self) -> Expr:
-        return Apply(self.some((Operator.LESS, Operator.EQUAL)), (self.expression(1), self.expression(1)), BOOL)
-
-    def a_type(self, rank: int | None = None) -> ValueType:
-        """A type with extents that are no literals, so that every shape goes with every other."""
-        rank = self.draw(st.integers(0, 2)) if rank is None else rank
-        shape = tuple(Symbol(self.some(SIZES), self.some(INTEGERS)) for _ in range(rank))
-        return ValueType(self.draw(dtypes), shape, self.some(list(Space)))
-
-    def access(self, written: bool = False) -> Access:
-        name, rank, _ = self.some([buffer for buffer in self.buffers if not (written and buffer[2])])
-        outer = len(self.symbols)
-        axes = []
-        for _ in range(self.draw(st.integers(0, 2))):
-            axis = Axis(self.fresh("p"), self.some(list(AxisKind)), self.maybe(lambda: self.expression(1)))
-            axes.append(axis)
-            self.symbols.append(Symbol(axis.name, self.some(INTEGERS)))
-        index = tuple(self.expression() for _ in range(self.some((1, rank))))
-        mask = self.maybe(self.condition)
-        del self.symbols[outer:]
-        return Access(buffer=name, index=index, axes=tuple(axes), mask=mask)
+class _Maker(Drawing):
+    """Draws one program."""
 
     # Programs and regions
 
@@ -211,6 +147,7 @@ class _Maker:
             self.buffers.append((made.name, len(made.type.shape), False))
         elif fields.get("type") is not None:
             self.refs.append(Ref(made.id, fields["type"].dtype))
+            self.ranks[made.id] = len(fields["type"].shape)
 
     # Fields of each operation
 
@@ -218,13 +155,19 @@ class _Maker:
         return {"name": self.fresh("t"), "type": self.a_type(), "dynamic": self.draw(st.booleans())}
 
     def load(self) -> dict[str, Any]:
-        return {"access": self.access(), "type": self.a_type(), "fill": self.maybe(self.expression)}
+        access = self.access()
+        return {"access": access, "type": self.a_type(len(access.axes)), "fill": self.maybe(self.expression)}
 
     def store(self) -> dict[str, Any]:
-        return {"access": self.access(True), "value": self.expression(), "mode": self.some(list(WriteMode))}
+        access = self.access(True)
+        return {"access": access, "value": self.operand(len(access.axes)), **self.mode()}
 
     def copy(self) -> dict[str, Any]:
-        return {"destination": self.access(True), "source": self.access(), "mode": self.some(list(WriteMode))}
+        destination = self.access(True)
+        return {"destination": destination, "source": self.access(rank=len(destination.axes)), **self.mode()}
+
+    def mode(self) -> dict[str, Any]:
+        return {"mode": self.some(list(WriteMode)), "unique_indices": self.draw(st.booleans())}
 
     def compute(self) -> dict[str, Any]:
         operator = self.some(list(Operator))
@@ -233,16 +176,19 @@ class _Maker:
             value_type = ValueType(BOOL, value_type.shape, value_type.space)
         return {
             "operator": operator,
-            "operands": tuple(self.expression(1) for _ in range(arity(operator))),
+            "operands": tuple(self.operand(len(value_type.shape)) for _ in range(arity(operator))),
             "type": value_type,
             "approximate": self.draw(st.booleans()),
             "contractible": self.draw(st.booleans()),
+            "rounding": self.some(list(Rounding)),
             "mask": self.maybe(self.condition),
         }
 
     def cast(self) -> dict[str, Any]:
         flags = {"saturating": self.draw(st.booleans()), "bitwise": self.draw(st.booleans())}
-        return {"operand": self.expression(), "type": self.a_type(), "rounding": self.some(list(Rounding)), **flags}
+        made = self.a_type()
+        operand = self.operand(len(made.shape))
+        return {"operand": operand, "type": made, "rounding": self.some(list(Rounding)), **flags}
 
     def reduce(self) -> dict[str, Any]:
         is_over_lanes = self.draw(st.booleans())
@@ -252,25 +198,35 @@ class _Maker:
             "type": self.a_type(),
             "accumulate": self.draw(accumulators),
             "dimensions": () if is_over_lanes else self.some(((0,), (1,), (0, 2))),
-            "lanes": self.expression(1) if is_over_lanes else None,
+            **self.lanes(is_over_lanes),
             "keep_dimensions": self.draw(st.booleans()),
             "order": self.some(list(Order)),
             "mask": self.maybe(self.condition),
         }
 
+    def lanes(self, is_over_lanes: bool) -> dict[str, Any]:
+        return {
+            "lanes": self.expression(1) if is_over_lanes else None,
+            "lanes_mask": self.maybe(self.expression) if is_over_lanes else None,
+            "scope": self.some(list(Scope)),
+        }
+
     def scan(self) -> dict[str, Any]:
         is_over_lanes = self.draw(st.booleans())
+        multiplier = self.maybe(lambda: self.some(list(Operator)))
         return {
             "operator": self.some(list(Operator)),
-            "operands": self.expressions(),
+            "operands": tuple(self.expression(1) for _ in range(1 if multiplier is None else 2)),
             "type": self.a_type(),
             "dimension": None if is_over_lanes else self.draw(st.integers(0, 2)),
-            "lanes": self.expression(1) if is_over_lanes else None,
-            "multiplier": self.maybe(lambda: self.some(list(Operator))),
+            **self.lanes(is_over_lanes),
+            "multiplier": multiplier,
             "initial": self.maybe(self.expression),
             "inclusive": self.draw(st.booleans()),
             "reverse": self.draw(st.booleans()),
             "order": self.some(list(Order)),
+            "accumulate": self.maybe(lambda: self.draw(accumulators)),
+            "mask": self.maybe(self.condition),
         }
 
     def matmul(self) -> dict[str, Any]:
@@ -290,30 +246,50 @@ class _Maker:
         }
 
     def exchange(self) -> dict[str, Any]:
-        lanes = {"lane": self.expression(1), "width": self.expression(1), "lanes_mask": self.maybe(self.expression)}
-        return {"kind": self.some(list(ExchangeKind)), "operand": self.expression(), "type": self.a_type(), **lanes}
+        kind = self.some(list(ExchangeKind))
+        pattern = self.some(((1, 0), (0,), (3, 2, 1, 0))) if kind is ExchangeKind.PATTERN else ()
+        lanes = {"lane": self.expression(1), "lanes_mask": self.maybe(self.expression), "pattern": pattern}
+        width = Const(len(pattern), INT32) if pattern else self.expression(1)
+        return {"kind": kind, "operand": self.expression(), "type": self.a_type(), "width": width, **lanes}
 
     def select(self) -> dict[str, Any]:
-        arms = {"on_true": self.expression(1), "on_false": self.expression(1)}
-        return {"condition": self.expression(1), "type": self.a_type(), **arms}
+        made = self.a_type()
+        names = ("condition", "on_true", "on_false")
+        return {"type": made, **{name: self.operand(len(made.shape)) for name in names}}
 
     def barrier(self) -> dict[str, Any]:
-        return {"scope": self.some(list(Scope))}
+        given = {"scope": self.some(list(Scope)), "participants": self.maybe(self.expression)}
+        if self.draw(st.booleans()):
+            return given
+        return {**given, "combine": self.some(list(Operator)), "operand": self.expression(1), "type": self.a_type()}
+
+    def fence(self) -> dict[str, Any]:
+        return {"scope": self.some(list(Scope)), "order": self.some(list(MemoryOrder))}
 
     def atomic(self) -> dict[str, Any]:
+        access = self.access(True)
+        rank = len(access.axes)
+        operator = self.maybe(lambda: self.some(list(Operator)))
+        may_wrap = operator in (Operator.ADD, Operator.SUBTRACT)
         return {
-            "access": self.access(True),
-            "operator": self.maybe(lambda: self.some(list(Operator))),
-            "value": self.expression(),
-            "type": self.a_type(),
+            "access": access,
+            "operator": operator,
+            "value": self.operand(rank),
+            "type": self.a_type(rank),
             "compare": self.maybe(self.expression),
+            "limit": self.maybe(self.expression) if may_wrap else None,
             "scope": self.some(list(Scope)),
+            "order": self.some(list(MemoryOrder)),
             "result_used": self.draw(st.booleans()),
+            "unique_indices": self.draw(st.booleans()),
         }
 
     def random(self) -> dict[str, Any]:
         generator = self.some(("curand_uniform", "nisa.rng", ""))
-        return {"generator": generator, "operands": self.expressions(), "type": self.a_type()}
+        state = self.some(("", *(name for name, *_ in self.buffers)))
+        distribution = self.some(("", "uniform", "log normal"))
+        fields = {"generator": generator, "state": state, "distribution": distribution}
+        return {**fields, "operands": self.expressions(), "type": self.a_type()}
 
     def leave(self) -> dict[str, Any]:
         return {"kind": self.some(list(LeaveKind))}
@@ -334,13 +310,15 @@ class _Maker:
         return {"condition": self.condition()}
 
     def check(self) -> dict[str, Any]:
-        kind = self.some(list(CheckKind))
-        return {"kind": kind, "condition": self.maybe(self.condition) or TRUE, "type": self.maybe(self.a_type)}
+        shown = {"operands": self.expressions(), "message": self.draw(st.just("") | texts)}
+        condition = self.maybe(self.condition) or TRUE
+        return {"kind": self.some(list(CheckKind)), "condition": condition, "type": self.maybe(self.a_type), **shown}
 
     def opaque(self) -> dict[str, Any]:
         names = {"reads": self.some(((), ("x",))), "writes": self.some(((), ("x", "y z")))}
         return {
             "reason": self.draw(texts),
+            "kind": self.some(list(OpaqueKind)),
             "operands": self.expressions(),
             "type": self.maybe(self.a_type),
             **names,
@@ -385,7 +363,7 @@ _FIELDS: dict[type[Operation], Any] = {
     Exchange: _Maker.exchange,
     Select: _Maker.select,
     Barrier: _Maker.barrier,
-    Fence: _Maker.barrier,
+    Fence: _Maker.fence,
     Atomic: _Maker.atomic,
     Random: _Maker.random,
     Return: _Maker.returned,

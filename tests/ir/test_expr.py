@@ -70,7 +70,18 @@ def test_substitution(expression: Expr, symbols: dict[str, Expr], expected: Expr
 def test_applied_predicate_is_bool_and_else_takes_the_first_dtype() -> None:
     assert apply(Operator.LESS, A, B).dtype == BOOL
     assert apply(Operator.ADD, Symbol("n", INT64), B).dtype == INT64
+    assert apply(Operator.SELECT, apply(Operator.LESS, A, B), Symbol("n", INT64), A).dtype == INT64
     assert integer(3) == Const(3, INT64)
+
+
+def test_substitution_reaches_the_bottom_of_a_deep_tree_and_shares_what_stays() -> None:
+    deep: Expr = A
+    for _ in range(50_000):
+        deep = apply(Operator.ADD, deep, B)
+    changed = substitute(deep, {"a": ONE})
+    assert sum(1 for _ in subexpressions(changed)) == 100_001
+    assert symbols_in(changed) == {"b"}
+    assert substitute(deep, {"c": ONE}) is deep
 
 
 @pytest.mark.parametrize("operator", Operator)

@@ -39,12 +39,19 @@ OPERATIONS = [
     ("%9 = load tile[p, f] over(p: partition < 128, f: free) mask(p < dim) fill(0.0:float16) -> float16[128, n]",),
     ("%9: store ss = %3",),
     ("%9: store ss += %3 * 2.0",),
-    ("%9: store tile[0, 0] over(p: partition < 128) mask(p < rows) = %4 group",),
+    ("%9: store tile[p, 0] over(p: partition < 128) mask(p < rows) = 0.0 group",),
+    ("%9: store y[0] volatile = %3 unique_indices",),
+    ("%9: store y[0] outside(skip) += %3 unique_indices",),
+    ("%9: store y[0] = %3 group unique_indices",),
+    ("%9 = load x[0] mask(%5) outside(border) volatile fill(0.0:float16) -> float16",),
+    ("%9: store volatile volatile = unique_indices unique_indices",),
     ("%9: copy tile[p, 0] over(p: partition < 128) = x[q] over(q: free < 128)",),
     ("%9: copy tile[0, 0] += y[0, 0]",),
+    ("%9: copy tile[0, 0] outside(error) = y[0, 0] outside(clamp) volatile unique_indices",),
     ("%9 = compute %3 * %3 contractible -> float32",),
     ("%9 = compute rsqrt(%3) approximate mask(dim0 < 3) -> float32[128] shared",),
     ("%9 = compute -%3 -> float32",),
+    ("%9 = compute %3 + %3 toward_zero mask(%5) -> float32",),
     ("%9 = compute -(1.0) -> float32",),
     ("%9 = compute fma(%3, %3, 1.0) -> float32",),
     ("%9 = cast %3 -> float16",),
@@ -54,15 +61,23 @@ OPERATIONS = [
     ("%9 = reduce maximum(%3) lanes(32) accumulate(float32) order(butterfly) drop_dimensions mask(true) -> float32",),
     ("%9 = scan add(%4, %4) dimension(1) multiplier(multiply) initial(0.0) exclusive reverse order(any) -> float32",),
     ("%9 = scan add(%3) lanes(32) -> float32",),
+    ("%9 = scan add(%3) lanes(32) lanes_mask(255) scope(core) accumulate(float64) mask(%5) -> float32",),
+    ("%9 = reduce add(%3) lanes(256) lanes_mask(%5) scope(block) accumulate(float32) -> float32",),
     ("%9 = matmul %4, %4 accumulate(float32) order(pairwise) -> float32[512, 512] psum",),
     ("%9 = transpose %4 permutation(1, 0) -> float32[512, 128] shared",),
     ("%9 = exchange xor(%3) lane(16) width(32) lanes_mask(0xffffffffffffffffff) -> float32",),
+    ("%9 = exchange pattern(%3) lane(0) width(4) pattern(3, 2, 1, 0) -> float32",),
     ("%9 = select(%5, %3, 0.0) -> float32",),
     ("%9: barrier block",),
+    ("%9: barrier warp participants(255)",),
+    ("%9 = barrier block participants(64) combine(logical_or) operand(%5) -> bool",),
     ("%9: fence device",),
+    ("%9: fence system order(acquire_release)",),
     ("%9 = atomic add y[0] value(%3) -> float32",),
     ("%9 = atomic exchange y[0] mask(%5) value(%3) compare(0.0) scope(block) result_used -> float32",),
+    ("%9 = atomic add y[0] volatile value(1.0) limit(%3) order(sequential) unique_indices -> float32",),
     ("%9 = random curand_uniform(%3, 7) -> float32",),
+    ('%9 = random philox() state(y) distribution("log normal") -> float32',),
     ("%9: loop c = threadIdx.x to dim step 256", "  %8: store ss = %3"),
     ("%9: loop i = 0 to 4 step -1 parallel-asserted",),
     ("%9: loop o = 16 while o > 0 next o >> 1 unrolled",),
@@ -76,6 +91,8 @@ OPERATIONS = [
     ("%9: assume dim > 0 && !%5",),
     ("%9: check trap",),
     ("%9 = check clock condition(%5) -> int64",),
+    ('%9: check print operands(%3, dim) message("%d is \\"%f\\"\\n")',),
+    ('%9: opaque "?" kind(texture) reads(x)',),
     ('%9: opaque "asm volatile(\\"...\\")" reads(x) writes(y) operands(%3, eps)',),
     ('%9 = opaque "?" -> float32 @"a b.cuh" 1:2-3',),
 ]
@@ -168,6 +185,13 @@ def test_symbols_take_their_dtype_from_the_header() -> None:
     assert program.kernels[0].body == (Assume(id=1, span=NOWHERE, condition=condition),)
 
 
+def test_header_holds_the_flags_of_the_compiler() -> None:
+    text = 'program cuda "k.cu"\nnote "x"\nflags "fast-math", fmad\nkernel k\n'
+    program = parse_program(text)
+    assert print_program(program) == text
+    assert program.flags == ("fast-math", "fmad")
+
+
 def test_header_holds_notes_and_launches() -> None:
     text = (
         'program cuda "k.cu"\nnote "BLOCK = 256\\nassumed"\n'
@@ -202,12 +226,12 @@ MALFORMED = [
     ('program cuda "\\q"\n', 1, "cannot read the text"),
     ('program cuda "a"\n  note "b"\n', 2, "indented too far"),
     ('program cuda "a"\nnote "b" "c"\n', 2, "end of the line"),
-    ('program cuda "a"\nbody\n', 2, "expected note, symbols, launch or kernel"),
+    ('program cuda "a"\nbody\n', 2, "expected note, flags, symbols, launch or kernel"),
     ('program cuda "a"\nkernel k\n   %1: return\n', 3, "indented by 3 spaces"),
     (text_of("%9: barrier everyone"), LINES + 1, "'everyone' is no Scope"),
     (text_of("%9: fly away"), LINES + 1, "there is no operation 'fly'"),
     (text_of("%9 = load x[0]"), LINES + 1, "load lacks its type"),
-    (text_of("%9: barrier block -> float32"), LINES + 1, "has no result"),
+    (text_of("%9: assume dim > 0 -> float32"), LINES + 1, "has no result"),
     (text_of("%9: alloc t: float32 -> float32"), LINES + 1, "has no result"),
     (text_of("%9: alloc t: float12"), LINES + 1, "'float12' is no dtype"),
     (text_of("%9 = reduce add(%4) dimensions(1) -> float32"), LINES + 1, "reduce lacks its accumulate"),

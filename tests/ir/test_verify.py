@@ -10,6 +10,14 @@ from portcheck.ir.text import parse_program
 from portcheck.ir.verify import InvalidProgram, check_valid, verify
 
 Lines = tuple[str, ...]
+
+
+def loaded(*extents: int | str) -> str:
+    """A line that gives %8 two dimensions."""
+    first, second = extents
+    return f"%8 = load y[p, f] over(p: free < {first}, f: free < {second}) -> float32[{first}, {second}]"
+
+
 # valid twin, faulty lines, what is said of them
 TWINS: dict[str, tuple[Lines, Lines, str]] = {
     "id used twice": (
@@ -91,8 +99,8 @@ TWINS: dict[str, tuple[Lines, Lines, str]] = {
         "the mask is int32, not bool",
     ),
     "axis bound twice": (
-        ("%9 = load tile[p, f] over(p: partition < 128, f: free < 2) -> float32",),
-        ("%9 = load tile[p, p] over(p: partition < 128, p: free < 2) -> float32",),
+        ("%9 = load tile[p, f] over(p: partition < 128, f: free < 2) -> float32[128, 2]",),
+        ("%9 = load tile[p, p] over(p: partition < 128, p: free < 2) -> float32[128, 2]",),
         "axis 'p' is there more than once in the access to 'tile'",
     ),
     "free symbol that is no size": (
@@ -111,8 +119,8 @@ TWINS: dict[str, tuple[Lines, Lines, str]] = {
         "%8 loop: 'o' is used outside",
     ),
     "axis outside its access": (
-        ("%9 = load x[p] over(p: free < 4) -> float16",),
-        ("%8 = load x[p] over(p: free < 4) -> float16", "%9 = load x[p] -> float16"),
+        ("%9 = load x[p] over(p: free < 4) -> float16[4]",),
+        ("%8 = load x[p] over(p: free < 4) -> float16[4]", "%9 = load x[p] -> float16"),
         "%9 load: 'p' is used outside",
     ),
     "branch on a number": (("%9: branch dim > 0",), ("%9: branch dim",), "%9 branch: the condition is int32, not bool"),
@@ -153,8 +161,8 @@ TWINS: dict[str, tuple[Lines, Lines, str]] = {
         "the mask is int32, not bool",
     ),
     "operand that does not broadcast": (
-        ("%8 = load y[0, 0] -> float32[128, 1]", "%9 = compute %4 + %8 -> float32[128, 512]"),
-        ("%8 = load y[0, 0] -> float32[128, 2]", "%9 = compute %4 + %8 -> float32[128, 512]"),
+        (loaded(128, 1), "%9 = compute %4 + %8 -> float32[128, 512]"),
+        (loaded(128, 2), "%9 = compute %4 + %8 -> float32[128, 512]"),
         "dimension 1 of an operand is 2 and of the result 512",
     ),
     "cast to another shape": (
@@ -188,14 +196,114 @@ TWINS: dict[str, tuple[Lines, Lines, str]] = {
         "exactly one of dimension and lanes",
     ),
     "matmul of other contractions": (
-        ("%8 = load y[0, 0] -> float32[128, 64]", "%9 = matmul %8, %4 accumulate(float32) -> float32[64, 512] psum"),
-        ("%8 = load y[0, 0] -> float32[64, 128]", "%9 = matmul %8, %4 accumulate(float32) -> float32[128, 512] psum"),
+        (loaded(128, 64), "%9 = matmul %8, %4 accumulate(float32) -> float32[64, 512] psum"),
+        (loaded(64, 128), "%9 = matmul %8, %4 accumulate(float32) -> float32[128, 512] psum"),
         "contracts 64 elements with 128",
     ),
     "transpose that loses a dimension": (
         ("%9 = transpose %4 permutation(1, 0) -> float32[512, 128]",),
         ("%9 = transpose %4 permutation(1, 1) -> float32[512, 128]",),
         "(1, 1) is no permutation",
+    ),
+    "operand of other rank": (
+        ("%8 = load y[0, 0] -> float32", "%9 = compute %4 + %8 -> float32[128, 512]"),
+        ("%8 = load y[0, p] over(p: free) -> float32[n]", "%9 = compute %4 + %8 -> float32[128, 512]"),
+        "an operand has 1 dimensions and the result 2",
+    ),
+    "selected operand of other rank": (
+        ("%9 = select(%5, %4, 0.0) -> float32[128, 512]",),
+        ("%9 = select(%5, %4, 0.0) -> float32[128, 512, 1]",),
+        "an operand has 2 dimensions and the result 3",
+    ),
+    "load of another rank": (
+        ("%9 = load y[0, f] over(f: free < 4) -> float32[4]",),
+        ("%9 = load y[0, f] over(f: free < 4) -> float32",),
+        "the access to 'y' has 1 axes and the result 0 dimensions",
+    ),
+    "load of another extent": (
+        ("%9 = load y[0, f] over(f: free < dim) -> float32[4]",),
+        ("%9 = load y[0, f] over(f: free < 3) -> float32[4]",),
+        "axis 0 of the access is 3 and the result's dimension 4",
+    ),
+    "store of more dimensions than axes": (
+        ("%9: store tile[p, f] over(p: partition < 128, f: free < 512) = %4",),
+        ("%9: store tile[p, 0] over(p: partition < 128) = %4",),
+        "the value has 2 dimensions and the access 1",
+    ),
+    "store of other extents": (
+        ("%9: store tile[p, f] over(p: partition < 128, f: free < n) = %4",),
+        ("%9: store tile[p, f] over(p: partition < 128, f: free < 256) = %4",),
+        "dimension 1 of the value is 512 and of the access 256",
+    ),
+    "copy between ranks": (
+        ("%9: copy tile[p, 0] over(p: partition < 4) = y[q, 0] over(q: free < 4)",),
+        ("%9: copy tile[p, 0] over(p: partition < 4) = y[0, 0]",),
+        "copies from 0 axes to 1",
+    ),
+    "copy between extents": (
+        ("%9: copy tile[p, 0] over(p: partition < 4) = y[q, 0] over(q: free < 4)",),
+        ("%9: copy tile[p, 0] over(p: partition < 4) = y[q, 0] over(q: free < 1)",),
+        "copies 1 elements to 4 along axis 0",
+    ),
+    "atomic of other rank": (
+        ("%9 = atomic add y[p, 0] over(p: free < 4) value(%3) -> float32[4]",),
+        ("%9 = atomic add y[p, 0] over(p: free < 4) value(%3) -> float32",),
+        "the access to 'y' has 1 axes and the result 0 dimensions",
+    ),
+    "limit of a maximum": (
+        ("%9 = atomic subtract y[0] value(1.0) limit(%3) -> float32",),
+        ("%9 = atomic maximum y[0] value(1.0) limit(%3) -> float32",),
+        "only a sum or a difference has a limit",
+    ),
+    "pattern of another kind": (
+        ("%9 = exchange pattern(%3) lane(0) width(2) pattern(1, 0) -> float32",),
+        ("%9 = exchange xor(%3) lane(1) width(2) pattern(1, 0) -> float32",),
+        "an exchange of kind xor has a pattern",
+    ),
+    "pattern that is missing": (
+        ("%9 = exchange pattern(%3) lane(0) width(n) pattern(1, 0) -> float32",),
+        ("%9 = exchange pattern(%3) lane(0) width(n) -> float32",),
+        "an exchange of kind pattern has no pattern",
+    ),
+    "pattern beyond its group": (
+        ("%9 = exchange pattern(%3) lane(0) width(2) pattern(1, 1) -> float32",),
+        ("%9 = exchange pattern(%3) lane(0) width(2) pattern(1, 2) -> float32",),
+        "the pattern names lane 2 of 2",
+    ),
+    "pattern of another size": (
+        ("%9 = exchange pattern(%3) lane(0) width(2) pattern(1, 0) -> float32",),
+        ("%9 = exchange pattern(%3) lane(0) width(4) pattern(1, 0) -> float32",),
+        "the pattern has 2 lanes and the group 4",
+    ),
+    "lanes masked of a dimension": (
+        ("%9 = reduce add(%3) lanes(32) lanes_mask(15) accumulate(float32) -> float32",),
+        ("%9 = reduce add(%4) dimensions(1) lanes_mask(15) accumulate(float32) -> float32[128, 1]",),
+        "lanes_mask is given without lanes",
+    ),
+    "scan mask is a number": (
+        ("%9 = scan add(%4) dimension(1) mask(dim1 < dim) -> float32[128, 512]",),
+        ("%9 = scan add(%4) dimension(1) mask(dim1) -> float32[128, 512]",),
+        "the mask is int32, not bool",
+    ),
+    "recurrence without its second operand": (
+        ("%9 = scan add(%4, %4) dimension(1) multiplier(multiply) -> float32[128, 512]",),
+        ("%9 = scan add(%4) dimension(1) multiplier(multiply) -> float32[128, 512]",),
+        "a scan with a multiplier has 1 operands, not 2",
+    ),
+    "scan of two operands": (
+        ("%9 = scan add(%4) dimension(1) -> float32[128, 512]",),
+        ("%9 = scan add(%4, %4) dimension(1) -> float32[128, 512]",),
+        "a scan without a multiplier has 2 operands, not 1",
+    ),
+    "barrier that combines nothing": (
+        ("%9 = barrier block combine(add) operand(1) -> int32",),
+        ("%9: barrier block combine(add)",),
+        "combine, operand and type are given together or not at all",
+    ),
+    "random state that is no buffer": (
+        ("%9 = random philox() state(y) -> float32",),
+        ("%9 = random philox() state(eps) -> float32",),
+        "the state 'eps' is no buffer",
     ),
     "store into a constant": (("%9: store y[0] = %3",), ("%9: store x[0] = %3",), "'x' is constant and written"),
     "copy into a constant": (("%9: copy y[0] = x[0]",), ("%9: copy x[0] = y[0]",), "'x' is constant and written"),
@@ -253,7 +361,7 @@ def test_two_kernels_of_one_name_are_found() -> None:
 
 
 def test_unknown_shapes_are_not_complained_about() -> None:
-    lines = ("%8 = load y[0, 0] -> float32[n, m]", "%9 = compute %4 + %8 -> float32[rows, dim]",
+    lines = (loaded("n", "m"), "%9 = compute %4 + %8 -> float32[rows, dim]",
              "%10 = matmul %8, %4 accumulate(float32) -> float32[m, 512] psum")  # fmt: skip
     assert verify(program_of(*lines)) == ()
 

@@ -28,6 +28,7 @@ SHIPPED = Path(__file__).parents[2] / "mappings"
         pytest.param(
             "hardware/trn2.toml", "psum_banks = { value = 8", "psum_banks = { value = 7", "add up", id="banks"
         ),
+        pytest.param("cuda/limits.toml", "value = 32", "value = 33", '"warp_size" 33', id="warp-sizes-differ"),
         pytest.param("dtypes/float.toml", "[dtype.tfloat32]", "[dtype.tf32]", '"tfloat32"', id="dtype-without-facts"),
     ],
 )

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from portcheck.core.dtype import CONCRETE
-from portcheck.ir import Operator, Order, Rounding
+from portcheck.ir import MemoryOrder, Operator, Order, Rounding
 from portcheck.knowledge import UNKNOWN, NkiVersion, Role, Semantics, load, problems
 
 LEGACY, BETA, NEWEST = NkiVersion.parse("0.1"), NkiVersion.parse("0.2"), NkiVersion.parse("0.6")
@@ -50,6 +50,33 @@ def test_cuda_construct_means(name, semantics, operator, dtype, max_ulp):
     construct = load().construct(name)
     assert (construct.semantics, construct.operator) == (semantics, operator)
     assert (construct.dtype, construct.error.max_ulp) == (dtype, max_ulp)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "unit"), [("warp_size", 32, "lanes"), ("threads_per_block", 1024, "threads")]
+)
+def test_limits_of_cuda_devices_have_units_and_sources(name, value, unit):
+    assert load().cuda_limit(name) == value
+    assert load().limits[name].unit == unit
+    assert "Programming Guide" in load().limits[name].source
+
+
+def test_a_limit_nobody_stated_is_an_error():
+    with pytest.raises(KeyError):
+        load().cuda_limit("registers_per_lane")
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("__threadfence", MemoryOrder.SEQUENTIAL),
+        ("cuda::memory_order_acquire", MemoryOrder.ACQUIRE),
+        ("cuda::std::memory_order::acq_rel", MemoryOrder.ACQUIRE_RELEASE),
+        ("cuda::atomic_thread_fence", None),
+    ],
+)
+def test_order_of_a_fence_is_known_where_the_name_says_it(name, order):
+    assert load().construct(name).memory_order is order
 
 
 def test_shuffle_parameters_have_roles():

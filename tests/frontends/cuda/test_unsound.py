@@ -185,6 +185,17 @@ def test_a_repeated_launch_that_reads_what_it_writes_is_not_one(host: str) -> No
     assert len(opaques(launched(host, "u"))) == 1
 
 
+def test_a_warm_up_and_a_timed_loop_over_a_choice_of_templates_are_one_launch() -> None:
+    choice = "if (n == 16) t<16><<<1, n, 0, s>>>(p, o, n); else t<32><<<1, n, 0, s>>>(p, o, n);"
+    made = program(
+        "template <int N> __global__ void t(const float* a, float* out, int n) { out[threadIdx.x] = a[threadIdx.x]; }\n"
+        f"void go(float* p, float* o, int n, cudaStream_t s) {{ {choice} cudaStreamSynchronize(s);"
+        f" for (int j = 0; j < 300; j++) {{ {choice} }} }}",
+        "t",
+    )
+    assert opaques(made) == []
+
+
 def test_a_launch_in_a_loop_that_changes_its_arguments_proves_nothing() -> None:
     host = "void go(float* p, float* o, int n) { for (int j = 0; j < 3; j++) k<<<1, n>>>(p + j, o, n); }"
     assert len(opaques(launched(host))) == 1

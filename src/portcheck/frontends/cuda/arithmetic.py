@@ -16,7 +16,7 @@ from portcheck.frontends.cuda.conversions import (
 )  # fmt: skip
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Scalar
-from portcheck.ir import COMPARISONS, PREDICATES, Compute, Const, Operator, Select, arity
+from portcheck.ir import COMPARISONS, PREDICATES, Compute, Const, Operator, Rounding, Select, arity
 
 _INTEGER = {
     "+": Operator.ADD, "-": Operator.SUBTRACT, "*": Operator.MULTIPLY, "/": Operator.TRUNCATED_DIVIDE,
@@ -84,23 +84,24 @@ def logical(state: State, operator: Operator, left: Scalar, right: Scalar, via: 
 
 def compute(
     state: State, operator: Operator, operands: tuple[Scalar, ...], dtype: DType, via: str,
-    approximate: bool = False, may_contract: bool = True,
+    approximate: bool = False, rounding: Rounding | None = None,
 ) -> Scalar:  # fmt: skip
-    """Emits `operator` on data of `dtype`."""
+    """Emits `operator` on data of `dtype`; what states a rounding is never contracted."""
     options = state.options
     is_single = dtype == FLOAT32
     is_imprecise = operator in _IMPRECISE and not options.precise_division
     approximate = approximate or (is_single and (is_imprecise or (options.fast_math and operator in _FAST)))
-    contractible = may_contract and options.fmad and dtype.is_float and operator in _CONTRACTIBLE
+    contractible = rounding is None and options.fmad and dtype.is_float and operator in _CONTRACTIBLE
+    stated = rounding if rounding is not None and dtype.is_float else Rounding.NEAREST_EVEN
     return state.result(
         Compute, dtype, operator=operator, operands=tuple(materialised(state, value) for value in operands),
-        approximate=approximate, contractible=contractible, via=via,
+        approximate=approximate, contractible=contractible, rounding=stated, via=via,
     )  # fmt: skip
 
 
 def apply_operator(
     state: State, operator: Operator, operands: tuple[Scalar, ...], dtype: DType, via: str, approximate: bool = False,
-    may_contract: bool = True,
+    rounding: Rounding | None = None,
 ) -> Scalar:  # fmt: skip
     """`operator` of a function such as max or fmaf on operands already brought to one type."""
     if operator in COMPARISONS:
@@ -111,7 +112,7 @@ def apply_operator(
         )
     if not dtype.is_float and not any(value.is_data or value.dtype.is_float for value in operands):
         return pure(state, operator, operands, dtype)
-    return compute(state, operator, operands, dtype, via, approximate, may_contract)
+    return compute(state, operator, operands, dtype, via, approximate, rounding)
 
 
 def _compare(state: State, operator: Operator, left: Scalar, right: Scalar, via: str) -> Scalar:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from portcheck.core.dtype import FLOAT32, DType
 from portcheck.frontends.cuda.callsite import CallSite
-from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.conversions import convert, convert_constant, materialised
 from portcheck.frontends.cuda.places import pointer_of, scalar, target, unwritable
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Scalar, Value
-from portcheck.ir import Access, Atomic, Expr, Operator, Scope
+from portcheck.ir import ONE, Atomic, Expr, OpaqueKind, Operator, Scope
 from portcheck.knowledge import Construct, Role, Semantics
 
 _OPERATORS: dict[Semantics, Operator | None] = {
     Semantics.ATOMIC_ADD: Operator.ADD, Semantics.ATOMIC_SUB: Operator.SUBTRACT, Semantics.ATOMIC_MIN: Operator.MINIMUM,
     Semantics.ATOMIC_MAX: Operator.MAXIMUM, Semantics.ATOMIC_AND: Operator.BITWISE_AND,
     Semantics.ATOMIC_OR: Operator.BITWISE_OR, Semantics.ATOMIC_XOR: Operator.BITWISE_XOR,
-    Semantics.ATOMIC_EXCHANGE: None, Semantics.ATOMIC_CAS: None,
+    Semantics.ATOMIC_EXCHANGE: None, Semantics.ATOMIC_CAS: None, Semantics.ATOMIC_INCREMENT: Operator.ADD,
+    Semantics.ATOMIC_DECREMENT: Operator.SUBTRACT,
 }  # fmt: skip
+
+
+_WRAPPING = frozenset({Semantics.ATOMIC_INCREMENT, Semantics.ATOMIC_DECREMENT})
+"""Steps by one whose argument is where they start again."""
 
 
 def is_atomic(construct: Construct) -> bool:
@@ -34,18 +41,22 @@ def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
     compare_node = expected if construct.semantics is Semantics.ATOMIC_CAS else None
     pointer = pointer_of(state, state.evaluate(address))
     if pointer is None:
-        return state.opaque(call.node, f"{call.name} through an unknown pointer")
+        return state.opaque(call.node, f"{call.name} through an unknown pointer", kind=OpaqueKind.MEMORY, via=call.via)
     place = target(pointer)
-    reason = unwritable(state, place)
-    if reason:
-        return state.opaque(call.node, reason, place.type.dtype or FLOAT32, writes=(place.buffer,))
+    obstacle = unwritable(state, place)
+    if obstacle is not None:
+        dtype = place.type.dtype or FLOAT32
+        return state.opaque(call.node, obstacle.reason, dtype, writes=(place.buffer,), kind=obstacle.kind, via=call.via)
     dtype = place.type.dtype or state.buffers[place.buffer].dtype
     value = _operand(state, value_node, dtype)
     compare = _operand(state, compare_node, dtype) if compare_node is not None else None
-    access = Access(buffer=place.buffer, index=place.index, mask=state.mask)
+    limit: Expr | None = None
+    if construct.semantics in _WRAPPING:
+        value, limit = convert_constant(ONE, dtype), value
+    access = replace(state.access(place), mask=state.mask)
     return state.result(
         Atomic, dtype, access=access, operator=_OPERATORS[construct.semantics], value=value, compare=compare,
-        scope=construct.scope or Scope.DEVICE, result_used=call.node.key != state.statement, via=call.via,
+        limit=limit, scope=construct.scope or Scope.DEVICE, result_used=call.node.key != state.statement, via=call.via,
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def copy_bits(state: State, target: Value, source: Value) -> Value | None:
     accesses = [
         Access(
             buffer=place.buffer, index=(*place.index[:-1], moved(place.index[-1], Symbol(axis.name, INT32))),
-            axes=(axis,), mask=state.mask,
+            axes=(axis,), mask=state.mask, is_volatile=place.type.volatile,
         )
         for place in (target, source)
     ]  # fmt: skip

@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
 from portcheck.frontends.cuda.macros import expand_call
 from portcheck.frontends.cuda.names import constant, identifier
+from portcheck.frontends.cuda.obstacles import construct_kind
 from portcheck.frontends.cuda.parse import parse_expression, parse_statements
 from portcheck.frontends.cuda.places import pointer_of, read
 from portcheck.frontends.cuda.state import State
@@ -28,7 +29,8 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.ir import Call, Expr, Ref, ValueType
+from portcheck.ir import Call, Expr, Opaque, OpaqueKind, Ref, ValueType
+from portcheck.knowledge import Construct
 
 _CASTS = frozenset({"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast"})
 _BARE_NAMES = frozenset({"qualified_identifier", "template_function"})
@@ -43,7 +45,7 @@ def resolve_call(state: State, node: Node) -> Value:
         return _braced(state, node)
     function, arguments = node.field("function"), node.field("arguments")
     if any(child.type == "kernel_call_syntax" for child in node.children):
-        return state.keep(node, "launch of a kernel from a kernel")
+        return state.keep(node, "launch of a kernel from a kernel", kind=OpaqueKind.LAUNCH)
     if function is not None and function.type == "field_expression":
         return _method(state, node, function, arguments)
     call = read_call(state, node, bare(function) if function is not None else None, arguments)
@@ -84,7 +86,7 @@ def _named_call(state: State, call: CallSite) -> Value:
         known = known_call(state, call, construct)
         if known is not None:
             return known
-    return unknown_call(state, call)
+    return unknown_call(state, call, construct)
 
 
 def _is_known_elsewhere(state: State, name: str) -> bool:
@@ -92,8 +94,8 @@ def _is_known_elsewhere(state: State, name: str) -> bool:
     return "::" in name and state.construct(name) is not None
 
 
-def unknown_call(state: State, call: CallSite, returns: bool | None = None) -> Value:
-    """A call of something whose source is not at hand."""
+def unknown_call(state: State, call: CallSite, construct: Construct | None) -> Value:
+    """A call of something whose source is not at hand, or of a construct of CUDA that has no lowering."""
     operands: list[Expr] = []
     reads: dict[str, None] = {}
     for argument in call.arguments:
@@ -110,12 +112,16 @@ def unknown_call(state: State, call: CallSite, returns: bool | None = None) -> V
         elif isinstance(value, Aggregate):
             operands.extend(member.expr for _, member in value.members if isinstance(member, Scalar))
     written = tuple(name for name in reads if name in state.buffers and not state.buffers[name].constant)
-    is_statement = call.node.key == state.statement
-    has_result = not is_statement if returns is None else returns
-    operation = state.builder.emit(
-        Call, callee=call.name, arguments=tuple(operands), reads=tuple(reads), writes=written, via=call.name,
-        type=ValueType(FLOAT32) if has_result else None,
-    )  # fmt: skip
+    has_result = call.node.key != state.statement
+    touched = {"reads": tuple(reads), "writes": written, "type": ValueType(FLOAT32) if has_result else None}
+    operation: Call | Opaque
+    if construct is None:
+        operation = state.builder.emit(Call, callee=call.name, arguments=tuple(operands), via=call.name, **touched)
+    else:
+        operation = state.builder.emit(
+            Opaque, reason=f"{call.name} is not modelled", kind=construct_kind(construct), operands=tuple(operands),
+            via=call.name, **touched,
+        )  # fmt: skip
     return Scalar(Ref(operation.id, FLOAT32), FLOAT32) if has_result else Nothing()
 
 
@@ -136,7 +142,7 @@ def _constructor(state: State, call: CallSite, type_: CType) -> Value:
 def _method(state: State, node: Node, function: Node, arguments: Node | None) -> Value:
     owner_node, field = function.field("argument"), function.field("field")
     if owner_node is None or field is None:
-        return state.opaque(node, "call of a method")
+        return state.opaque(node, "call of a method", kind=OpaqueKind.CALL)
     owner = state.evaluate(owner_node)
     name, templates = qualified_name(state, field)
     name = name or field.text
@@ -146,7 +152,9 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
     for argument in call.arguments:
         read(state, state.evaluate(argument), argument)
     reason = f"call of method {name}"
-    return state.keep(node, reason) if node.key == state.statement else state.opaque(node, reason)
+    if node.key == state.statement:
+        return state.keep(node, reason, kind=OpaqueKind.CALL)
+    return state.opaque(node, reason, kind=OpaqueKind.CALL)
 
 
 def _computed_callee(state: State, node: Node, function: Node | None, arguments: Node | None) -> Value:
@@ -156,7 +164,7 @@ def _computed_callee(state: State, node: Node, function: Node | None, arguments:
         return closure_call(state, call, callee)
     if isinstance(callee, FunctionName):
         return _named_call(state, CallSite(node, callee.name, (), call.arguments))
-    return state.opaque(node, "call of a computed function")
+    return state.opaque(node, "call of a computed function", kind=OpaqueKind.CALL)
 
 
 def _macro_call(state: State, call: CallSite) -> Value:
@@ -166,7 +174,7 @@ def _macro_call(state: State, call: CallSite) -> Value:
     expanded = expand_call(macro, texts)
     key = ("macro", macro.name)
     if expanded is None or key in state.instances or len(state.instances) > _MOST_EXPANSIONS:
-        return state.opaque(call.node, f"macro {call.name}")
+        return state.opaque(call.node, f"macro {call.name}", kind=OpaqueKind.CALL)
     state.instances.append(key)
     try:
         expression = parse_expression(expanded, call.node.span)
@@ -174,7 +182,7 @@ def _macro_call(state: State, call: CallSite) -> Value:
             return state.evaluate(expression)
         block = parse_statements(expanded, call.node.span)
         if block is None or call.node.key != state.statement:
-            return state.opaque(call.node, f"macro {call.name}")
+            return state.opaque(call.node, f"macro {call.name}", kind=OpaqueKind.CALL)
         state.execute(block)
         return Nothing()
     finally:
@@ -194,7 +202,7 @@ def _bare_name(state: State, node: Node) -> Value:
             return found
     if short in state.definitions.functions:
         return FunctionName(short)
-    return state.opaque(node, f"unknown name {name}")
+    return state.opaque(node, f"unknown name {name}", kind=OpaqueKind.CALL)
 
 
 def _braced(state: State, node: Node) -> Value:

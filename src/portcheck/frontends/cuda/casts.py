@@ -8,7 +8,7 @@ from portcheck.frontends.cuda.places import address_expression, pointer_of, read
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Null, Pointer, Scalar, TypeKind, Value
-from portcheck.ir import Const, Operator
+from portcheck.ir import Const, OpaqueKind, Operator
 
 _COMPARISONS = {
     "==": Operator.EQUAL, "!=": Operator.NOT_EQUAL, "<": Operator.LESS, "<=": Operator.LESS_EQUAL,
@@ -36,7 +36,7 @@ def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Va
     loaded = read(state, value, inner)
     if isinstance(loaded, Aggregate) and loaded.type.name == type_.name:
         return loaded
-    return state.opaque(node, f"cast to {type_.name}")
+    return state.opaque(node, f"cast to {type_.name}", kind=OpaqueKind.DTYPE)
 
 
 def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value:
@@ -45,7 +45,8 @@ def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value
     pointer = pointer_of(state, value)
     target = type_.target
     if pointer is None or target is None:
-        return state.opaque(node, f"reinterpret_cast to {type_.name.removesuffix('*')}", UINT64)
+        reason = f"reinterpret_cast to {type_.name.removesuffix('*')}"
+        return state.opaque(node, reason, UINT64, kind=OpaqueKind.DTYPE)
     if target.kind is TypeKind.VOID:
         return pointer
     return Pointer(pointer.buffer, pointer.index, target, pointer.rest)

@@ -19,11 +19,12 @@ from portcheck.ir import (
     Expr,
     Load,
     Op,
+    OpaqueKind,
     Operator,
     Reduce,
     Select,
     apply,
-)  # fmt: skip
+)
 
 _HARMLESS = (Load, Cast, Compute, Select, Check, Exchange, Reduce)
 """What may run although its value is not wanted: loads carry the mask."""
@@ -84,7 +85,7 @@ def choose(state: State, node: Node) -> Value:
     if not (isinstance(on_true, Scalar) and isinstance(on_false, Scalar)):
         _splice(state, then)
         _splice(state, otherwise)
-        return state.opaque(node, "choice between values that are no numbers")
+        return state.opaque(node, "choice between values that are no numbers", kind=OpaqueKind.DTYPE)
     if is_harmless:
         _splice(state, then)
         _splice(state, otherwise)
@@ -107,7 +108,7 @@ def _branch(state: State, holds: Scalar, first: tuple[list[Op], Scalar], second:
 
 def _choose_pointer(state: State, node: Node, holds: Scalar, first: Pointer, second: Pointer) -> Value:
     if first.buffer != second.buffer or len(first.index) != len(second.index) or first.rest != second.rest:
-        return state.opaque(node, "pointer that may point into several buffers")
+        return state.opaque(node, "pointer that may point into several buffers", kind=OpaqueKind.MEMORY)
     index = tuple(
         select(state, holds, Scalar(one, INT64), Scalar(other, INT64)).expr
         for one, other in zip(first.index, second.index, strict=True)

@@ -157,6 +157,8 @@ def _range(state: State, start: Expr, main: _Update, operator: str, bound: Node,
         return None
     if stop.dtype.is_float or step.dtype.is_float:
         return None
+    if isinstance(step.expr, Const) and step.expr.value <= 0:
+        return None
     limit = materialised_bound(state, stop)
     if operator in ("<=", ">="):
         shift = Operator.ADD if upwards else Operator.SUBTRACT

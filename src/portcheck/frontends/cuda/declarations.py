@@ -28,12 +28,13 @@ from portcheck.ir import (
     AxisKind,
     Const,
     Expr,
+    OpaqueKind,
     Space,
     Store,
     Symbol,
     ValueType,
     integer,
-)  # fmt: skip
+)
 
 _SHARED = "__shared__"
 _LARGEST_INITIALISER = 256
@@ -42,7 +43,7 @@ _LARGEST_INITIALISER = 256
 def declaration(state: State, node: Node, scope: Node | None) -> None:
     """Declares everything in a declaration; `scope` is the block it stands in."""
     is_constant = node.has("const") or node.has("constexpr")
-    base = type_of(state, node.field("type"), is_constant)
+    base = type_of(state, node.field("type"), is_constant, node.has("volatile"))
     declarators = node.fields("declarator")
     for declarator in declarators:
         with state.builder.at(node.span):
@@ -62,7 +63,7 @@ def _shared(state: State, node: Node, declared: Declared) -> None:
     """
     lanes = element_type(state, declared.type)
     if lanes is None:
-        state.keep(node, f"shared memory of type {declared.type.name}")
+        state.keep(node, f"shared memory of type {declared.type.name}", kind=OpaqueKind.DTYPE)
         return
     is_dynamic = node.has("extern") and declared.extents in ((None,), ())
     with state.builder.region() as hoisted:
@@ -97,7 +98,7 @@ def _constructed(state: State, node: Node, declarator: Node, base: CType, scope:
     listed = parameters.named if parameters is not None else []
     texts = [child.text for child in listed]
     if name is None or base.kind is not TypeKind.SCALAR or len(texts) != 1:
-        state.keep(node, f"declaration of a {base.name}")
+        state.keep(node, f"declaration of a {base.name}", kind=OpaqueKind.DTYPE)
         return
     value = state.evaluate(listed[0].field("type") or listed[0])
     declare_variable(state, declarator, Declared(name.text, base), value, scope)
@@ -129,7 +130,7 @@ def initial_value(state: State, type_: CType, listed: list[Node], node: Node) ->
         zero = Scalar(ZERO, INT32)
         padded = [*values, *(zero for _ in type_.fields[len(values) :])]
         return Aggregate(type_, tuple((name, value) for (name, _), value in zip(type_.fields, padded, strict=True)))
-    return state.opaque(node, f"initialiser of a {type_.name}")
+    return state.opaque(node, f"initialiser of a {type_.name}", kind=OpaqueKind.DTYPE)
 
 
 def declare_variable(state: State, node: Node, declared: Declared, value: Value | None, scope: Node | None) -> None:
@@ -167,14 +168,20 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
     if value is None and declared.type.kind is TypeKind.RECORD and declared.type.fields:
         return variable_members(state, declared.name, declared.type, None, True)
     if value is None:
-        reason = "pointer without a value" if type_.kind is TypeKind.POINTER else f"variable of type {type_.name}"
-        value = state.opaque(node, reason)
+        if type_.kind is TypeKind.POINTER:
+            value = state.opaque(node, "pointer without a value", kind=OpaqueKind.MEMORY)
+        else:
+            value = _unread(state, node, type_)
     if isinstance(value, Group) or not is_changed or is_straight:
         return value
-    number = value if isinstance(value, Scalar) else state.opaque(node, f"variable of type {type_.name}")
+    number = value if isinstance(value, Scalar) else _unread(state, node, type_)
     place = state.register(declared.name, number.dtype)
     state.store(place, materialised(state, number))
     return place
+
+
+def _unread(state: State, node: Node, type_: CType) -> Scalar:
+    return state.opaque(node, f"variable of type {type_.name}", kind=OpaqueKind.DTYPE)
 
 
 def _pointer_variable(state: State, declared: Declared, value: Pointer, moves: bool) -> Value:
@@ -190,7 +197,8 @@ def _pointer_variable(state: State, declared: Declared, value: Pointer, moves: b
 def _array(state: State, node: Node, declared: Declared, initial: Node | None) -> None:
     lanes = element_type(state, declared.type)
     if lanes is None:
-        state.bind(declared.name, state.opaque(node, f"array of type {declared.type.name}"))
+        reason = f"array of type {declared.type.name}"
+        state.bind(declared.name, state.opaque(node, reason, kind=OpaqueKind.DTYPE))
         return
     dtype, extra = lanes
     items = _flat_items(initial) if initial is not None else []
@@ -204,7 +212,7 @@ def _array(state: State, node: Node, declared: Declared, initial: Node | None) -
     if initial is None:
         return
     if initial.type != "initializer_list" or len(items) > _LARGEST_INITIALISER:
-        state.keep(initial, "initialiser of an array")
+        state.keep(initial, "initialiser of an array", kind=OpaqueKind.MEMORY)
         return
     _fill(state, buffer, Const(0.0, dtype) if dtype.is_float else Const(0, dtype))
     for position, item in enumerate(items):

@@ -8,7 +8,7 @@ from portcheck.frontends.cuda.conversions import materialised, truth
 from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Aggregate, Group, Scalar, Value
-from portcheck.ir import TRUE, ZERO, Const, Exchange, ExchangeKind, Expr
+from portcheck.ir import TRUE, ZERO, Const, Exchange, ExchangeKind, Expr, OpaqueKind
 from portcheck.knowledge import Construct, Role, Semantics
 
 _KINDS = {
@@ -33,7 +33,7 @@ def exchange(state: State, call: CallSite, construct: Construct, group: Group | 
     if construct.semantics is Semantics.VOTE_ACTIVE:
         return _emit(state, construct, call, Scalar(TRUE, BOOL), ZERO, _width(state, call, construct, group))
     if value_node is None or (group is not None and group.scope != "warp"):
-        return state.opaque(call.node, f"call of {call.name}")
+        return state.opaque(call.node, f"call of {call.name}", kind=OpaqueKind.LIBRARY, via=call.via)
     value = read(state, state.evaluate(value_node), value_node)
     lane = next((found for role in _LANE_ROLES if (found := call.at(construct, role)) is not None), None)
     lane_expression: Expr = ZERO
@@ -58,7 +58,7 @@ def _emit(state: State, construct: Construct, call: CallSite, value: Scalar, lan
     dtype = value.dtype if construct.dtype in ("", "operand") else dtype_named(construct.dtype)
     return state.result(
         Exchange, dtype, kind=_KINDS[construct.semantics], operand=materialised(state, value), lane=lane, width=width,
-        lanes_mask=_mask(state, call, construct), via=call.via,
+        lanes_mask=lanes_mask(state, call, construct), via=call.via,
     )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def _width(state: State, call: CallSite, construct: Construct, group: Group | No
     return Const(int(value) if value is not None else 0, INT32)
 
 
-def _mask(state: State, call: CallSite, construct: Construct) -> Expr | None:
+def lanes_mask(state: State, call: CallSite, construct: Construct) -> Expr | None:
     """The lanes that take part; None for all of them."""
     given = call.at(construct, Role.MASK)
     if given is None:

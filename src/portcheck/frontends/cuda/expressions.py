@@ -10,6 +10,7 @@ from portcheck.frontends.cuda.choices import choose, short_circuit
 from portcheck.frontends.cuda.conversions import common, convert
 from portcheck.frontends.cuda.literals import character_literal, number_literal
 from portcheck.frontends.cuda.names import component, identifier
+from portcheck.frontends.cuda.obstacles import form_kind
 from portcheck.frontends.cuda.places import (
     address,
     advance,
@@ -29,6 +30,7 @@ from portcheck.frontends.cuda.values import (
     Builtin,
     Closure,
     CType,
+    Nothing,
     Null,
     Place,
     Pointer,
@@ -37,7 +39,7 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.ir import Const
+from portcheck.ir import Const, OpaqueKind
 
 _LEAVES = frozenset(
     {"identifier", "number_literal", "char_literal", "true", "false", "null", "field_identifier", "type_identifier"}
@@ -49,7 +51,7 @@ def evaluate(state: State, node: Node) -> Value:
     node = bare(node)
     excess = state.excess()
     if excess:
-        return state.opaque(node, excess)
+        return state.opaque(node, excess, kind=OpaqueKind.LIMIT)
     if node.type in _LEAVES:
         return _leaf(state, node)
     state.depth += 1
@@ -116,7 +118,8 @@ def _compound(state: State, node: Node) -> Value:
             return _qualified(state, node)
         case _:
             pass
-    return state.opaque(node, node.type.replace("_", " ") if node.type != "ERROR" else "text that does not parse")
+    reason = node.type.replace("_", " ") if node.type != "ERROR" else "text that does not parse"
+    return state.opaque(node, reason, kind=form_kind(node.type))
 
 
 def _operands(node: Node) -> tuple[Node | None, Node | None, str]:
@@ -137,7 +140,7 @@ def _binary(state: State, node: Node) -> Value:
     if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
         return _address_arithmetic(state, node, (left, right), text)
     result = binary(state, text, left, right)
-    return result or state.opaque(node, f"operator {text}", common(left.dtype, right.dtype))
+    return result or state.opaque(node, f"operator {text}", common(left.dtype, right.dtype), kind=OpaqueKind.DTYPE)
 
 
 def _memberwise(state: State, node: Node, sides: tuple[Value, Value], text: str) -> Value:
@@ -148,10 +151,10 @@ def _memberwise(state: State, node: Node, sides: tuple[Value, Value], text: str)
         parts = [side.member(name) if isinstance(side, Aggregate) else side for side in sides]
         left, right = parts
         if shape.type.kind is not TypeKind.VECTOR or not (isinstance(left, Scalar) and isinstance(right, Scalar)):
-            return state.opaque(node, f"operator {text} on {shape.type.name}")
+            return state.opaque(node, f"operator {text} on {shape.type.name}", kind=OpaqueKind.DTYPE)
         result = binary(state, text, left, right)
         if result is None:
-            return state.opaque(node, f"operator {text} on {shape.type.name}")
+            return state.opaque(node, f"operator {text} on {shape.type.name}", kind=OpaqueKind.DTYPE)
         members.append((name, result))
     return Aggregate(shape.type, tuple(members))
 
@@ -165,7 +168,7 @@ def _address_arithmetic(state: State, node: Node, sides: tuple[Value, Value], te
     comparison = pointer_comparison(state, left, right, text)
     if comparison is not None:
         return comparison
-    return state.opaque(node, f"operator {text} on {_what(left)} and {_what(right)}")
+    return state.opaque(node, f"operator {text} on {_what(left)} and {_what(right)}", kind=OpaqueKind.DTYPE)
 
 
 def _what(value: Value) -> str:
@@ -182,7 +185,7 @@ def _unary(state: State, node: Node) -> Value:
     if isinstance(value, Pointer | Null) and operator.text in ("!", "not"):
         return pointer_comparison(state, value, Null(), "==") or state.opaque(node, "negated address", BOOL)
     result = unary(state, operator.text, scalar(state, value, argument))
-    return result or state.opaque(node, f"operator {operator.text}")
+    return result or state.opaque(node, f"operator {operator.text}", kind=OpaqueKind.DTYPE)
 
 
 def _assignment(state: State, node: Node) -> Value:
@@ -207,7 +210,7 @@ def _assignment(state: State, node: Node) -> Value:
         else:
             old_number, number = scalar(state, old, left), scalar(state, value, right)
             combined = binary(state, text.removesuffix("="), old_number, number, via=text)
-            value = combined or state.opaque(node, f"operator {text}", old_number.dtype)
+            value = combined or state.opaque(node, f"operator {text}", old_number.dtype, kind=OpaqueKind.DTYPE)
     return _assign(state, bare(left), place, value, node, text)
 
 
@@ -223,7 +226,7 @@ def _assign(state: State, left: Node, place: Value, value: Value, node: Node, vi
         return value
     if left.type == "identifier" and state.lookup(left.text) is not None:
         kept = convert(state, value, place.dtype) if isinstance(place, Scalar) and isinstance(value, Scalar) else value
-        return kept if state.rebind(left.text, kept) else state.keep(node, "assignment in a macro or lambda")
+        return kept if state.rebind(left.text, kept) else _unbound(state, node)
     return _assign_member(state, left, value, node)
 
 
@@ -236,18 +239,22 @@ def _assign_member(state: State, left: Node, value: Value, node: Node) -> Value:
     argument, field = left.field("argument"), left.field("field")
     owner = state.lookup(argument.text) if left.type == "field_expression" and argument is not None else None
     if argument is None or field is None or not isinstance(owner, Aggregate):
-        return state.keep(node, f"assignment to {left.type.replace('_', ' ')}")
+        return state.keep(node, f"assignment to {left.type.replace('_', ' ')}", kind=OpaqueKind.MEMORY)
     members = dict(owner.members)
     old = members.get(field.text)
     if old is None:
-        return state.keep(node, f"member {field.text}")
+        return state.keep(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
     if isinstance(old, Place | PointerCell):
         return write(state, old, value, node)
     if isinstance(old, Scalar) and isinstance(value, Scalar):
         value = convert(state, value, old.dtype)
     members[field.text] = value
     changed = Aggregate(owner.type, tuple(members.items()))
-    return value if state.rebind(argument.text, changed) else state.keep(node, "assignment in a macro or lambda")
+    return value if state.rebind(argument.text, changed) else _unbound(state, node)
+
+
+def _unbound(state: State, node: Node) -> Nothing:
+    return state.keep(node, "assignment in a macro or lambda", kind=OpaqueKind.MEMORY)
 
 
 def _update(state: State, node: Node) -> Value:
@@ -274,7 +281,7 @@ def _subscript(state: State, node: Node) -> Value:
     base = state.evaluate(base_node)
     index = scalar(state, state.evaluate(listed[0]), listed[0])
     found = element(state, base, index)
-    return found if found is not None else state.opaque(node, "subscript of " + _what(base))
+    return found if found is not None else state.opaque(node, "subscript of " + _what(base), kind=OpaqueKind.MEMORY)
 
 
 def _pointer(state: State, node: Node) -> Value:
@@ -285,9 +292,11 @@ def _pointer(state: State, node: Node) -> Value:
     if node.has("&"):
         if isinstance(value, Place):
             return address(value)
-        return state.opaque(node, f"address of {_what(value)}", UINT64)
+        return state.opaque(node, f"address of {_what(value)}", UINT64, kind=OpaqueKind.MEMORY)
     pointer = pointer_of(state, value)
-    return target(pointer) if pointer is not None else state.opaque(node, f"dereference of {_what(value)}")
+    if pointer is None:
+        return state.opaque(node, f"dereference of {_what(value)}", kind=OpaqueKind.MEMORY)
+    return target(pointer)
 
 
 def _field(state: State, node: Node) -> Value:
@@ -302,7 +311,7 @@ def _field(state: State, node: Node) -> Value:
         member = owner.member(field.text)
     elif isinstance(owner, Place):
         member = member_place(owner, field.text)
-    return member if member is not None else state.opaque(node, f"member {field.text}")
+    return member if member is not None else state.opaque(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
 
 
 def _comma(state: State, node: Node) -> Value:
@@ -318,7 +327,8 @@ def _assembly(state: State, node: Node) -> Value:
     clobbers = node.field("clobbers")
     listed = clobbers.named if clobbers is not None else []
     is_free = any(found.text.strip('"') == "memory" for found in listed)
-    return state.keep(node, "gnu asm expression", writes=state.memory() if is_free else ())
+    written = state.memory() if is_free else ()
+    return state.keep(node, "gnu asm expression", writes=written, kind=OpaqueKind.ASSEMBLY)
 
 
 def _qualified(state: State, node: Node) -> Value:
@@ -343,5 +353,5 @@ def _size(state: State, node: Node) -> Value:
         kinds = [state.knowledge.dtype(member.dtype.name) for _, member in type_.fields if member.dtype is not None]
         return Scalar(Const(sum(kind.bits for kind in kinds if kind is not None) // 8, UINT64), UINT64)
     if facts is None:
-        return state.opaque(node, f"size of {type_.name}", UINT64)
+        return state.opaque(node, f"size of {type_.name}", UINT64, kind=OpaqueKind.DTYPE)
     return Scalar(Const(max(1, facts.bits // 8), UINT64), UINT64)

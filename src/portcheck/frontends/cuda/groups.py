@@ -6,12 +6,12 @@ from portcheck.core.dtype import INT32, UINT32
 from portcheck.frontends.cuda.arithmetic import binary
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name
 from portcheck.frontends.cuda.conversions import materialised
-from portcheck.frontends.cuda.exchanges import exchange, is_exchange
+from portcheck.frontends.cuda.exchanges import exchange, is_exchange, lanes_mask
 from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.values import Builtin, Functor, Group, Nothing, Scalar, Value
-from portcheck.ir import Barrier, Const, Operator, Reduce, Scope, ValueType
+from portcheck.ir import Barrier, Const, OpaqueKind, Operator, Reduce, Scope, ValueType
 from portcheck.knowledge import Construct, Role, Semantics
 
 _METHODS = "cooperative_groups::thread_group::"
@@ -68,7 +68,7 @@ def method(state: State, call: CallSite, group: Group) -> Value:
     """`group.name(...)`."""
     construct = state.construct(_METHODS + call.name)
     if construct is None:
-        return state.opaque(call.node, f"call of method {call.name}")
+        return state.opaque(call.node, f"call of method {call.name}", kind=OpaqueKind.LIBRARY, via=call.via)
     members = {
         Semantics.INDEX_RANK: group.rank, Semantics.INDEX_GROUP_SIZE: group.size,
         Semantics.INDEX_META_RANK: group.meta_rank, Semantics.INDEX_META_SIZE: group.meta_size,
@@ -86,7 +86,7 @@ def method(state: State, call: CallSite, group: Group) -> Value:
     if construct.semantics in index and construct.dtype:
         name = next(found.name for found in _variables(state) if found.semantics is construct.semantics)
         return Builtin(name)
-    return state.opaque(call.node, f"call of method {call.name}")
+    return state.opaque(call.node, f"call of method {call.name}", kind=OpaqueKind.LIBRARY, via=call.via)
 
 
 def barrier(state: State, call: CallSite, group: Group) -> Value:
@@ -120,7 +120,8 @@ def reduce_lanes(state: State, call: CallSite, construct: Construct) -> Value | 
         return None
     return state.result(
         Reduce, number.dtype, operator=operator, operand=materialised(state, number),
-        accumulate=ValueType(number.dtype), lanes=lanes.expr, via=call.via,
+        accumulate=ValueType(number.dtype), lanes=lanes.expr, lanes_mask=lanes_mask(state, call, construct),
+        scope=Scope.WARP, via=call.via,
     )  # fmt: skip
 
 

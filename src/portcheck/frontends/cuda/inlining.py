@@ -17,8 +17,9 @@ from portcheck.frontends.cuda.returns import returns_early, returns_inside_loop
 from portcheck.frontends.cuda.state import Frame, State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import bind_template, template_arguments
-from portcheck.frontends.cuda.types import DEDUCED, Declared, declare, scalar_type, type_of
+from portcheck.frontends.cuda.types import DEDUCED, Declared, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import Aggregate, Closure, CType, Nothing, Place, Scalar, TypeKind, Value
+from portcheck.ir import OpaqueKind
 
 _DEEPEST = 24
 
@@ -35,11 +36,12 @@ def helper_call(state: State, call: CallSite) -> Value | None:
     if body is None or depth >= _DEEPEST:
         return None
     if key in state.instances:
-        return state.opaque(call.node, f"recursive call of {call.name}")
+        return state.opaque(call.node, f"recursive call of {call.name}", kind=OpaqueKind.CALL)
     if function.node.is_broken:
         return state.opaque(call.node, f"call of {call.name}, part of which does not parse")
     if returns_inside_loop(body):
-        return state.opaque(call.node, f"call of {call.name}, which returns from inside a loop or branch")
+        reason = f"call of {call.name}, which returns from inside a loop or branch"
+        return state.opaque(call.node, reason, kind=OpaqueKind.CONTROL)
     given = template_arguments(state, function, call)
     with _inlined(state, key):
         state.scopes = [state.new_scope()]
@@ -101,7 +103,7 @@ def _fit(state: State, function: Function, values: list[Value]) -> int:
 def _bind_parameters(state: State, function: Function, body: Node, given: tuple[CallSite, list[Value]]) -> None:
     call, values = given
     for position, parameter in enumerate(function.parameters):
-        base = type_of(state, parameter.field("type"), parameter.has("const"))
+        base = base_type(state, parameter)
         declared = declare(state, base, parameter.field("declarator"))
         if not declared.name:
             continue
@@ -170,10 +172,10 @@ def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
     parameters = declarator.field("parameters") if declarator is not None else None
     key = ("function", call.name, closure.node.key)
     if body is None or key in state.instances or returns_inside_loop(body) or len(state.instances) > _DEEPEST:
-        return state.opaque(call.node, f"call of lambda {call.name}")
+        return state.opaque(call.node, f"call of lambda {call.name}", kind=OpaqueKind.CALL)
     listed = [node for node in (parameters.named if parameters is not None else []) if node.field("type") is not None]
     if len(listed) != len(call.arguments):
-        return state.opaque(call.node, f"call of lambda {call.name}")
+        return state.opaque(call.node, f"call of lambda {call.name}", kind=OpaqueKind.CALL)
     values = [state.evaluate(argument) for argument in call.arguments]
     outer = state.mutations
     with _inlined(state, key):
@@ -181,7 +183,7 @@ def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
         state.mutations = mutations_of(state, body)
         try:
             for node, argument, value in zip(listed, call.arguments, values, strict=True):
-                base = type_of(state, node.field("type"), node.has("const"))
+                base = base_type(state, node)
                 declared = declare(state, base, node.field("declarator"))
                 state.bind(declared.name, _argument(state, argument, declared, value, body))
             return _run_closure(state, body)

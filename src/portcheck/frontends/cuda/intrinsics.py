@@ -8,27 +8,17 @@ from portcheck.core.dtype import FLOAT64, DType, dtype_named
 from portcheck.frontends.cuda.arithmetic import apply_operator
 from portcheck.frontends.cuda.atomics import atomic, is_atomic
 from portcheck.frontends.cuda.callsite import CallSite
-from portcheck.frontends.cuda.choices import condition
+from portcheck.frontends.cuda.checks import check, is_check
 from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange
 from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes
+from portcheck.frontends.cuda.ordering import is_ordering, ordering
 from portcheck.frontends.cuda.places import pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.types import named_type
 from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Scalar, TypeKind, Value
 from portcheck.frontends.cuda.vectors import loaded
-from portcheck.ir import (
-    TRUE,
-    Barrier,
-    Cast,
-    Check,
-    CheckKind,
-    Fence,
-    Operator,
-    Rounding,
-    Scope,
-    arity,
-)  # fmt: skip
+from portcheck.ir import Cast, Operator, Rounding, arity
 from portcheck.knowledge import Construct, Role, Semantics
 
 _KEEPS_INTEGERS = frozenset(
@@ -40,17 +30,6 @@ _KEEPS_INTEGERS = frozenset(
     }
 )  # fmt: skip
 """What overloads for integers exist of; everything else computes integers in double."""
-_CHECKS = {
-    Semantics.CHECK_ASSERT: CheckKind.ASSERT, Semantics.CHECK_PRINT: CheckKind.PRINT,
-    Semantics.CHECK_TRAP: CheckKind.TRAP, Semantics.CLOCK: CheckKind.CLOCK,
-}  # fmt: skip
-_BARRIERS = {
-    Semantics.BARRIER_BLOCK: Scope.BLOCK, Semantics.BARRIER_WARP: Scope.WARP, Semantics.BARRIER_CLUSTER: Scope.CLUSTER,
-    Semantics.BARRIER_GRID: Scope.GRID,
-}  # fmt: skip
-_FENCES = {
-    Semantics.FENCE_BLOCK: Scope.BLOCK, Semantics.FENCE_DEVICE: Scope.DEVICE, Semantics.FENCE_SYSTEM: Scope.SYSTEM,
-}  # fmt: skip
 _COMPUTES = frozenset({Semantics.COMPUTE_UNARY, Semantics.COMPUTE_BINARY, Semantics.COMPUTE_TERNARY})
 
 
@@ -63,14 +42,10 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
         return exchange(state, call, construct)
     if is_atomic(construct):
         return atomic(state, call, construct)
-    if semantics in _BARRIERS:
-        state.builder.emit(Barrier, scope=_BARRIERS[semantics], via=call.via)
-        return Nothing()
-    if semantics in _FENCES:
-        state.builder.emit(Fence, scope=_FENCES[semantics], via=call.via)
-        return Nothing()
-    if semantics in _CHECKS:
-        return _check(state, call, construct, _CHECKS[semantics])
+    if is_ordering(construct):
+        return ordering(state, call, construct)
+    if is_check(construct):
+        return check(state, call, construct)
     handler = _HANDLERS.get(semantics)
     return handler(state, call, construct) if handler is not None else None
 
@@ -112,9 +87,7 @@ def _operate(
         dtype = dtype_named(construct.dtype) if _is_same_width_class(construct) else dtype
     operands = tuple(convert(state, operand, dtype) for operand in operands)
     approximate = construct.approximate or (state.options.fast_math and bool(construct.fast_math))
-    result = apply_operator(
-        state, operator, operands, dtype, call.via, approximate, may_contract=not construct.rounding
-    )
+    result = apply_operator(state, operator, operands, dtype, call.via, approximate, construct.rounding)
     wanted = dtype_named(construct.dtype) if is_fixed else result.dtype
     return convert(state, result, wanted)
 
@@ -123,21 +96,6 @@ def _is_same_width_class(construct: Construct) -> bool:
     """Whether the result's type is also the operands': not so for counts of bits."""
     counts = (Operator.POPULATION_COUNT, Operator.COUNT_LEADING_ZEROS, Operator.FIND_FIRST_SET)
     return construct.operator not in counts
-
-
-def _check(state: State, call: CallSite, construct: Construct, kind: CheckKind) -> Value:
-    node = call.at(construct, Role.CONDITION) if kind is CheckKind.ASSERT else None
-    if node is None and kind is CheckKind.ASSERT and call.arguments:
-        node = call.arguments[0]
-    holds = condition(state, node).expr if node is not None else TRUE
-    for argument in call.arguments if kind is CheckKind.PRINT else ():
-        if argument.type not in ("string_literal", "concatenated_string"):
-            read(state, state.evaluate(argument), argument)
-    dtype: DType | None = dtype_named(construct.dtype) if kind is CheckKind.CLOCK and construct.dtype else None
-    if dtype is not None and call.node.key != state.statement:
-        return state.result(Check, dtype, kind=kind, condition=holds, via=call.via)
-    state.builder.emit(Check, kind=kind, condition=holds, via=call.via)
-    return Nothing()
 
 
 def _cast(state: State, call: CallSite, construct: Construct) -> Value | None:

@@ -36,6 +36,17 @@ def character_literal(text: str) -> Const | None:
     return Const(ord(inner), INT8) if len(inner) == 1 else None
 
 
+def string_literal(text: str) -> str:
+    """The characters a string token stands for; escapes that are not read stay as written."""
+    inner = text[text.find('"') + 1 : text.rfind('"')]
+    found: list[str] = []
+    characters = iter(inner)
+    for character in characters:
+        following = next(characters, "") if character == "\\" else ""
+        found.append(chr(_ESCAPES[following]) if following in _ESCAPES else character + following)
+    return "".join(found)
+
+
 def _base(digits: str) -> int:
     if digits.startswith("0x"):
         return 16

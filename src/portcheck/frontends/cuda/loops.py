@@ -11,7 +11,7 @@ from portcheck.frontends.cuda.declarations import declaration
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Place
-from portcheck.ir import TRUE, Branch, Const, Loop, Op, While
+from portcheck.ir import TRUE, Branch, Const, Loop, Op, OpaqueKind, While
 
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
@@ -28,7 +28,7 @@ def for_loop(state: State, node: Node) -> None:
     """`for (initial; test; update) body`."""
     body = node.field("body")
     if body is None:
-        state.keep(node, "for")
+        state.keep(node, "for", kind=OpaqueKind.CONTROL)
         return
     header = _Header(node.field("initializer"), node.field("condition"), node.field("update"), body)
     with state.scope():
@@ -91,7 +91,7 @@ def while_loop(state: State, node: Node) -> None:
     clause, body = node.field("condition"), node.field("body")
     value = clause.field("value") if clause is not None else None
     if value is None or body is None or value.type == "declaration":
-        state.keep(node, "while")
+        state.keep(node, "while", kind=OpaqueKind.CONTROL)
         return
     with state.builder.region() as test:
         holds = condition(state, value).expr
@@ -103,7 +103,7 @@ def do_loop(state: State, node: Node) -> None:
     """`do body while (test);`: runs once where the test is false from the start."""
     clause, body = node.field("condition"), node.field("body")
     if clause is None or body is None:
-        state.keep(node, "do")
+        state.keep(node, "do", kind=OpaqueKind.CONTROL)
         return
     emitted = _body(state, body)
     with state.builder.region() as test:

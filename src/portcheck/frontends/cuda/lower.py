@@ -23,7 +23,7 @@ from portcheck.frontends.cuda.state import Binding, CudaOptions, Scope, State
 from portcheck.frontends.cuda.statements import execute, execute_all
 from portcheck.frontends.cuda.syntax import Node, Unit
 from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters
-from portcheck.frontends.cuda.types import Declared, declare, named_type, scalar_type, type_of
+from portcheck.frontends.cuda.types import Declared, base_type, declare, named_type, scalar_type, type_of
 from portcheck.frontends.cuda.values import Aggregate, Buffer, CType, Pointer, Scalar, TypeKind, Value
 from portcheck.frontends.cuda.vectors import element_type
 from portcheck.ir import (
@@ -34,6 +34,7 @@ from portcheck.ir import (
     Kernel,
     Launch,
     Opaque,
+    OpaqueKind,
     Parameter,
     Program,
     Side,
@@ -77,7 +78,7 @@ def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
         launches = [replace(launches[0], arguments=())]
     return Program(
         side=Side.CUDA, path=text.path, kernels=tuple(kernels), launches=tuple(launches),
-        notes=(*text.notes, *state.notes),
+        notes=(*text.notes, *state.notes), flags=options.flags,
     )  # fmt: skip
 
 
@@ -139,7 +140,7 @@ def _run(state: State, body: Node) -> None:
     try:
         execute_all(state, body.named)
     except RecursionError:
-        state.keep(body, "text nested too deeply")
+        state.keep(body, "text nested too deeply", kind=OpaqueKind.LIMIT)
 
 
 def _reset(state: State) -> None:
@@ -241,7 +242,7 @@ def _parameters(state: State, function: Function) -> list[tuple[Parameter, Decla
     """The kernel's parameters as the IR has them."""
     found: list[tuple[Parameter, Declared]] = []
     for position, node in enumerate(function.parameters):
-        base = type_of(state, node.field("type"), node.has("const"))
+        base = base_type(state, node)
         declared = declare(state, base, node.field("declarator"))
         if declared.extents:
             pointer = CType(kind=TypeKind.POINTER, target=declared.type)

@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import DEDUCED, Declared
 from portcheck.frontends.cuda.values import CType, TypeKind
+from portcheck.ir import OpaqueKind
 from portcheck.knowledge import ConstructKind
 
 
@@ -53,7 +54,8 @@ def declare_misread(state: State, found: Misread, scope: Node | None) -> None:
     """Declares the variable."""
     if found.value is None:
         type_ = CType(kind=TypeKind.UNKNOWN, name=found.type_name)
-        state.bind(found.variable, state.opaque(found.node, f"variable of type {type_.name}"))
+        value = state.opaque(found.node, f"variable of type {type_.name}", kind=OpaqueKind.DTYPE)
+        state.bind(found.variable, value)
         return
-    value = read(state, state.evaluate(found.value), found.value)
-    declare_variable(state, found.node, Declared(found.variable, DEDUCED), value, scope)
+    initial = read(state, state.evaluate(found.value), found.value)
+    declare_variable(state, found.node, Declared(found.variable, DEDUCED), initial, scope)

@@ -12,7 +12,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import declare, type_of
 from portcheck.frontends.cuda.values import Buffer, Builtin, CType, FunctionName, Place, Scalar, TypeKind, Value
-from portcheck.ir import ZERO, Const, Space
+from portcheck.ir import ZERO, Const, OpaqueKind, Space
 from portcheck.knowledge import Construct, Semantics
 
 _DEVICE_SPACES = {"__constant__": Space.CONSTANT, "__device__": Space.GLOBAL, "__managed__": Space.GLOBAL}
@@ -41,7 +41,7 @@ def identifier(state: State, node: Node, name: str = "") -> Value:
             return known
     if name in state.definitions.functions:
         return FunctionName(name)
-    return state.opaque(node, f"unknown name {name}", INT32)
+    return state.opaque(node, f"unknown name {name}", INT32, kind=OpaqueKind.CALL)
 
 
 def object_macro(state: State, node: Node, macro: Macro) -> Value:
@@ -49,7 +49,7 @@ def object_macro(state: State, node: Node, macro: Macro) -> Value:
     expression = parse_expression(macro.body, node.span)
     is_recursive = ("macro", macro.name) in state.instances or len(state.instances) > _MOST_MACROS
     if expression is None or is_recursive:
-        return state.opaque(node, f"macro {macro.name}", INT32)
+        return state.opaque(node, f"macro {macro.name}", INT32, kind=OpaqueKind.CALL)
     state.instances.append(("macro", macro.name))
     try:
         return state.evaluate(expression)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from portcheck.core.dtype import INT32, INT64, UINT64, DType
 from portcheck.frontends.cuda.bytes import quotient
 from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.obstacles import Obstacle
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import scalar_type
@@ -22,7 +23,9 @@ from portcheck.frontends.cuda.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.vectors import lanes_of, loaded
-from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, Operator, Symbol, apply
+from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, OpaqueKind, Operator, Symbol, apply
+
+_DEEPEST_OFFSET = 80
 
 
 def pointer_of(state: State, value: Value) -> Pointer | None:
@@ -46,17 +49,30 @@ def advance(state: State, pointer: Pointer, step: Scalar, backwards: bool = Fals
     stride = stride_of(state, pointer)
     if stride is None or not _is_zero(pointer.rest):
         return in_bytes(state, pointer, step, backwards)
-    return _advanced(pointer, scaled(step, stride), backwards)
+    return _advanced(state, pointer, scaled(step, stride), backwards)
 
 
-def _advanced(pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
+def _advanced(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
     """`pointer` moved by elements of its buffer."""
     *outer, last = pointer.index or (ZERO,)
     if outer and all(_is_zero(part) for part in pointer.index):
         outer = []
     if pointer.index == () and not _is_zero(step.expr):
         outer, last = [], ZERO
-    return Pointer(pointer.buffer, (*outer, moved(last, step.expr, backwards)), pointer.type, pointer.rest)
+    index = (*outer, _kept(state, moved(last, step.expr, backwards)))
+    return Pointer(pointer.buffer, index, pointer.type, pointer.rest)
+
+
+def _kept(state: State, offset: Expr) -> Expr:
+    """`offset`, put into a register where it grew too deep to carry along."""
+    level = [offset]
+    for _ in range(_DEEPEST_OFFSET):
+        level = [argument for node in level if isinstance(node, Apply) for argument in node.arguments]
+        if not level:
+            return offset
+    place = state.register("offset", INT64)
+    state.store(place, materialised(state, Scalar(offset, INT64)), via="")
+    return state.load(place, INT64).expr
 
 
 def in_bytes(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
@@ -68,7 +84,7 @@ def in_bytes(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> P
         return pointer
     unit = Const(width // 8, INT32) if width and width % 8 == 0 else Symbol(f"sizeof({pointer.type.name})", INT64)
     whole_, left = quotient(scaled_by(step, unit).expr, max(1, held.bits // 8))
-    at = _advanced(pointer, Scalar(whole_, INT64), backwards)
+    at = _advanced(state, pointer, Scalar(whole_, INT64), backwards)
     return replace(at, rest=moved(pointer.rest, left, backwards))
 
 
@@ -106,7 +122,9 @@ def member_place(place: Place, name: str) -> Place | None:
         return None
     position = names.index(name)
     index = (*place.index[:-1], moved(place.index[-1], Const(position, INT32)))
-    return Place(place.buffer, index, place.type.fields[position][1], rest=place.rest)
+    member = place.type.fields[position][1]
+    member = replace(member, volatile=True) if place.type.volatile else member
+    return Place(place.buffer, index, member, rest=place.rest)
 
 
 def stride_of(state: State, pointer: Pointer) -> int | None:
@@ -172,34 +190,35 @@ def _read_place(state: State, place: Place, node: Node, via: str) -> Value:
         if first is not None and not unreadable(state, first):
             loads = [(name, _read_place(state, part, node, via)) for name, part in members if part is not None]
             return Aggregate(place.type, tuple(loads))
-    reason = unreadable(state, place)
-    if reason:
+    obstacle = unreadable(state, place)
+    if obstacle is not None:
         shown = place.index if _is_zero(place.rest) else (*place.index, place.rest)
-        return state.opaque(node, reason, place.type.dtype or state.buffers[place.buffer].dtype, shown)
+        dtype = place.type.dtype or state.buffers[place.buffer].dtype
+        return state.opaque(node, obstacle.reason, dtype, shown, kind=obstacle.kind)
     via = via or ("[]" if place.index else "")
     return state.load(place, place.type.dtype or state.buffers[place.buffer].dtype, via)
 
 
-def unreadable(state: State, place: Place) -> str:
-    """Why an element cannot be read or written as it stands; "" where it can."""
+def unreadable(state: State, place: Place, verb: str = "read") -> Obstacle | None:
+    """Why an element cannot be read as it stands (or be what `verb` says); None where it can."""
     buffer = state.buffers.get(place.buffer)
     if buffer is None:
-        return f"memory behind {place.buffer}"
+        return Obstacle(f"memory behind {place.buffer}", OpaqueKind.MEMORY)
     if place.type.kind is not TypeKind.SCALAR or place.type.dtype is None:
-        return f"access as {place.type.name or 'an unknown type'}"
+        return Obstacle(f"access as {place.type.name or 'an unknown type'}", OpaqueKind.DTYPE)
     if place.type.dtype != buffer.dtype:
-        return f"{buffer.dtype} memory read as {place.type.name}"
+        return Obstacle(f"{buffer.dtype} memory {verb} as {place.type.name}", OpaqueKind.DTYPE)
     if not _is_zero(place.rest):
-        return f"an element of {place.buffer} read as its address in bytes says"
-    return ""
+        return Obstacle(f"an element of {place.buffer} {verb} as its address in bytes says", OpaqueKind.MEMORY)
+    return None
 
 
-def unwritable(state: State, place: Place) -> str:
-    """Why an element cannot be written as it stands; "" where it can."""
+def unwritable(state: State, place: Place) -> Obstacle | None:
+    """Why an element cannot be written as it stands; None where it can."""
     buffer = state.buffers.get(place.buffer)
     if buffer is not None and buffer.constant:
-        return f"write to constant {place.buffer}"
-    return unreadable(state, place).replace(" read as ", " written as ")
+        return Obstacle(f"write to constant {place.buffer}", OpaqueKind.MEMORY)
+    return unreadable(state, place, "written")
 
 
 def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -> Scalar:
@@ -216,7 +235,8 @@ def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -
             return only
         case _:
             pass
-    return state.opaque(node, f"{node.type.replace('_', ' ')} used as a number", dtype or INT32)
+    reason = f"{node.type.replace('_', ' ')} used as a number"
+    return state.opaque(node, reason, dtype or INT32, kind=OpaqueKind.DTYPE)
 
 
 def address_expression(state: State, pointer: Pointer) -> Expr:
@@ -236,7 +256,7 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
     if isinstance(target_, PointerCell):
         return _write_pointer(state, target_, value, node, via)
     if not isinstance(target_, Place) or target_.remaining:
-        return state.opaque(node, "assignment to something that is no variable")
+        return state.opaque(node, "assignment to something that is no variable", kind=OpaqueKind.MEMORY)
     if isinstance(value, Aggregate) and target_.type.kind is TypeKind.VECTOR:
         parts = [(member_place(target_, name), member) for name, member in value.members]
         first = parts[0][0] if parts else None
@@ -245,10 +265,10 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
                 if part is not None:
                     write(state, part, read(state, member, node), node, via)
             return value
-    reason = unwritable(state, target_)
-    if reason:
+    obstacle = unwritable(state, target_)
+    if obstacle is not None:
         operands = (value.expr,) if isinstance(value, Scalar) else ()
-        return state.keep(node, reason, operands, (target_.buffer,))
+        return state.keep(node, obstacle.reason, operands, (target_.buffer,), kind=obstacle.kind)
     dtype = target_.type.dtype or state.buffers[target_.buffer].dtype
     converted = convert(state, scalar(state, value, node), dtype)
     state.store(target_, materialised(state, converted), via)
@@ -258,9 +278,10 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
 def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, via: str) -> Value:
     pointer = pointer_of(state, value)
     if pointer is None or pointer.buffer != cell.buffer:
-        return state.keep(node, "pointer that may point into several buffers", (), (cell.offset,))
+        reason = "pointer that may point into several buffers"
+        return state.keep(node, reason, (), (cell.offset,), kind=OpaqueKind.MEMORY)
     if not _is_zero(pointer.rest):
-        return state.keep(node, "pointer that moves by bytes", (), (cell.offset,))
+        return state.keep(node, "pointer that moves by bytes", (), (cell.offset,), kind=OpaqueKind.MEMORY)
     offset = materialised(state, Scalar(flat(state, pointer), INT64))
     state.store(Place(cell.offset, (), scalar_type(INT64)), offset, via)
     return pointer

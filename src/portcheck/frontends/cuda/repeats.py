@@ -32,14 +32,20 @@ def is_repeated(definitions: Definitions, kernel: Kernel, sites: Sequence[Launch
         return False
     if any(_reads_what_it_writes(kernel, site, parameters) for site in sites):
         return True
-    changes = _Changes(definitions, sites[0])
+    changes = _Changes(definitions, sites)
     if any(_text(one) != _text(other) or changes.between(one, other.node.start) for one, other in pairs):
         return True
     return any(changes.inside(site, loop) for site in sites for loop in _loops_around(site))
 
 
-def _text(site: LaunchSite) -> str:
-    return " ".join(site.node.text.split())
+def _text(site: LaunchSite) -> list[str]:
+    """Extents and arguments; template arguments that differ are left open in the lowered kernel."""
+    return [" ".join(node.text.split()) for node in _given(site)]
+
+
+def _given(site: LaunchSite) -> tuple[Node, ...]:
+    """What decides on the elements a launch computes: grid, block and arguments, not shared memory and stream."""
+    return (*site.configuration[:2], *site.arguments)
 
 
 def _around(node: Node) -> Iterator[Node]:
@@ -98,10 +104,11 @@ def _reads_what_it_writes(kernel: Kernel, site: LaunchSite, parameters: list[str
 class _Changes:
     """What the host function changes of the names that a launch mentions."""
 
-    def __init__(self, definitions: Definitions, site: LaunchSite) -> None:
+    def __init__(self, definitions: Definitions, sites: Sequence[LaunchSite]) -> None:
         self._definitions = definitions
-        self._site = site
-        self._body = site.host.field("body") if site.host is not None else None
+        self._launches = {site.node.key for site in sites}
+        host = sites[0].host
+        self._body = host.field("body") if host is not None else None
         self._mutations = Mutations(self._body, self._may_change) if self._body is not None else None
 
     def between(self, site: LaunchSite, end: int) -> bool:
@@ -122,10 +129,10 @@ class _Changes:
 
     def _may_change(self, call: Node, position: int) -> bool:
         """Whether a call may change its argument: not a launch of this kernel, nor a constant parameter of another."""
+        if call.key in self._launches:
+            return False
         function = call.field("function")
         name = declared_name(bare(function)) if function is not None else ""
-        if name == self._site.name:
-            return False
         for known in self._definitions.functions.get(name, []):
             if position < len(known.parameters):
                 return not known.parameters[position].has("const")
@@ -133,4 +140,4 @@ class _Changes:
 
 
 def _names(site: LaunchSite) -> set[str]:
-    return {node.text for node in site.node.below() if node.type == "identifier"}
+    return {node.text for part in _given(site) for node in part.below() if node.type == "identifier"}

@@ -34,6 +34,7 @@ from portcheck.ir import (
     Load,
     Op,
     Opaque,
+    OpaqueKind,
     Operation,
     Parameter,
     Ref,
@@ -42,7 +43,7 @@ from portcheck.ir import (
     Symbol,
     ValueType,
     apply,
-)  # fmt: skip
+)
 from portcheck.ir.operators import Operator
 from portcheck.knowledge import Construct, Knowledge, Semantics
 
@@ -65,6 +66,15 @@ class CudaOptions:
     fmad: bool = True
     flush_to_zero: bool = False
     precise_division: bool = True
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The modes that are on, as `Program.flags` names them."""
+        modes = {
+            "fast-math": self.fast_math, "fmad": self.fmad, "ftz": self.flush_to_zero,
+            "prec-div": self.precise_division,
+        }  # fmt: skip
+        return tuple(name for name, is_on in modes.items() if is_on)
 
 
 @dataclass
@@ -224,13 +234,16 @@ class State:
 
     def load(self, place: Place, dtype: DType, via: str = "") -> Scalar:
         """Reads one element."""
-        access = Access(buffer=place.buffer, index=place.index, mask=self.mask if place.index else None)
-        return Scalar(self.builder.result(Load, access=access, type=ValueType(dtype), via=via), dtype)
+        return Scalar(self.builder.result(Load, access=self.access(place), type=ValueType(dtype), via=via), dtype)
 
     def store(self, place: Place, value: Expr, via: str = "=") -> None:
         """Writes one element."""
+        self.builder.emit(Store, access=self.access(place), value=value, via=via)
+
+    def access(self, place: Place) -> Access:
+        """The one element that `place` names; a variable has no mask."""
         mask = self.mask if place.index else None
-        self.builder.emit(Store, access=Access(buffer=place.buffer, index=place.index, mask=mask), value=value, via=via)
+        return Access(buffer=place.buffer, index=place.index, mask=mask, is_volatile=place.type.volatile)
 
     def register(self, name: str, dtype: DType) -> Place:
         """A new mutable variable."""
@@ -243,24 +256,27 @@ class State:
 
     def opaque(
         self, node: Node, reason: str, dtype: DType = FLOAT32, operands: tuple[Expr, ...] = (),
-        writes: tuple[str, ...] = (),
+        writes: tuple[str, ...] = (), *, kind: OpaqueKind = OpaqueKind.SYNTAX, via: str = "",
     ) -> Scalar:  # fmt: skip
         """Keeps an expression that was not understood, with the buffers it mentions; its value is some number."""
-        operation = self._opaque(node, reason, operands, ValueType(dtype), writes)
+        operation = self._opaque(node, reason, operands, writes, type=ValueType(dtype), kind=kind, via=via)
         return Scalar(Ref(operation.id, dtype), dtype)
 
-    def keep(self, node: Node, reason: str, operands: tuple[Expr, ...] = (), writes: tuple[str, ...] = ()) -> Nothing:
+    def keep(
+        self, node: Node, reason: str, operands: tuple[Expr, ...] = (), writes: tuple[str, ...] = (), *,
+        kind: OpaqueKind = OpaqueKind.SYNTAX,
+    ) -> Nothing:  # fmt: skip
         """Keeps a statement that was not understood, with the buffers it mentions and those it `writes` besides."""
-        self._opaque(node, reason, operands, None, writes)
+        self._opaque(node, reason, operands, writes, kind=kind)
         return Nothing()
 
     def _opaque(
-        self, node: Node, reason: str, operands: tuple[Expr, ...], type_: ValueType | None, writes: tuple[str, ...]
+        self, node: Node, reason: str, operands: tuple[Expr, ...], writes: tuple[str, ...], **fields: object
     ) -> Opaque:
         read, written, seen = self.mentioned(node)
         written = tuple(dict.fromkeys((*written, *writes)))
         return self.builder.emit(
-            Opaque, reason=reason, reads=read, writes=written, operands=operands or seen, span=node.span, type=type_
+            Opaque, reason=reason, reads=read, writes=written, operands=operands or seen, span=node.span, **fields
         )
 
     def mentioned(self, node: Node) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Expr, ...]]:

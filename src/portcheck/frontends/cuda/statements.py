@@ -9,13 +9,14 @@ from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.declarations import declaration
 from portcheck.frontends.cuda.loops import do_loop, for_loop, while_loop
 from portcheck.frontends.cuda.misreadings import declare_misread, misread_declaration
+from portcheck.frontends.cuda.obstacles import form_kind
 from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.returns import always_returns
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.switches import switch
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.values import Pointer, Scalar
-from portcheck.ir import Branch, Const, Leave, LeaveKind, Op, Return
+from portcheck.ir import Branch, Const, Leave, LeaveKind, Op, OpaqueKind, Return
 
 _SILENT = frozenset(
     {";", "using_declaration", "alias_declaration", "type_definition", "static_assert_declaration", "comment",
@@ -46,14 +47,14 @@ def execute_all(state: State, statements: Sequence[Node]) -> None:
 def _statement(state: State, node: Node) -> None:
     excess = state.excess()
     if excess:
-        state.keep(node, excess)
+        state.keep(node, excess, kind=OpaqueKind.LIMIT)
         return
     state.depth += 1
     try:
         with state.builder.at(node.span):
             _dispatch(state, node)
     except RecursionError:
-        state.keep(node, "text nested too deeply")
+        state.keep(node, "text nested too deeply", kind=OpaqueKind.LIMIT)
     finally:
         state.depth -= 1
 
@@ -109,9 +110,9 @@ def _unknown(state: State, node: Node) -> None:
         "struct_specifier": "local type", "class_specifier": "local type",
     }  # fmt: skip
     if node.type == "labeled_statement":
-        state.keep(node, "label")
+        state.keep(node, "label", kind=form_kind(node.type))
         return
-    state.keep(node, reasons.get(node.type, node.type.replace("_", " ")))
+    state.keep(node, reasons.get(node.type, node.type.replace("_", " ")), kind=form_kind(node.type))
 
 
 def _enclosing_block(node: Node) -> Node | None:
@@ -191,7 +192,7 @@ def _return(state: State, node: Node) -> None:
         frame.value = result
         return
     if isinstance(result, Pointer):
-        state.keep(node, "pointer returned from several places")
+        state.keep(node, "pointer returned from several places", kind=OpaqueKind.MEMORY)
         return
     dtype = frame.result.type.dtype
     number = scalar(state, result, value, dtype)

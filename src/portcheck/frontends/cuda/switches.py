@@ -8,7 +8,7 @@ from portcheck.frontends.cuda.places import scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Scalar
-from portcheck.ir import Branch, Const, Op, Operator, apply
+from portcheck.ir import Branch, Const, Op, OpaqueKind, Operator, apply
 
 _ENDS = frozenset({"break_statement", "return_statement"})
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "switch_statement"})
@@ -20,7 +20,7 @@ def switch(state: State, node: Node) -> None:
     value_node = clause.field("value") if clause is not None else None
     groups = _groups(body) if body is not None else None
     if value_node is None or groups is None:
-        state.keep(node, "switch with fall-through")
+        state.keep(node, "switch with fall-through", kind=OpaqueKind.CONTROL)
         return
     value = scalar(state, state.evaluate(value_node), value_node)
     regions: list[tuple[Scalar | None, list[Op]]] = []

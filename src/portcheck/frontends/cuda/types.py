@@ -34,12 +34,22 @@ def pointer_to(target: CType) -> CType:
     return CType(kind=TypeKind.POINTER, name=f"{target.name}*", target=target)
 
 
-def type_of(state: State, node: Node | None, constant: bool = False) -> CType:
+def type_of(state: State, node: Node | None, constant: bool = False, volatile: bool = False) -> CType:
     """The type a type specifier names."""
     if node is None:
         return DEDUCED
-    found = _specified(state, node, 0)
-    return replace(found, constant=True) if constant and not found.constant else found
+    return _qualified_by(_specified(state, node, 0), constant, volatile)
+
+
+def base_type(state: State, declaration: Node) -> CType:
+    """The type that a declaration begins with, its qualifiers included."""
+    return type_of(state, declaration.field("type"), declaration.has("const"), declaration.has("volatile"))
+
+
+def _qualified_by(type_: CType, constant: bool, volatile: bool) -> CType:
+    if not constant and not volatile:
+        return type_
+    return replace(type_, constant=type_.constant or constant, volatile=type_.volatile or volatile)
 
 
 def named_type(state: State, name: str, depth: int = 0) -> CType:
@@ -81,7 +91,7 @@ def _specified(state: State, node: Node, depth: int) -> CType:
         case "type_descriptor":
             inner = node.field("type")
             base = _specified(state, inner, depth) if inner is not None else DEDUCED
-            base = replace(base, constant=True) if node.has("const") else base
+            base = _qualified_by(base, node.has("const"), node.has("volatile"))
             return declare(state, base, node.field("declarator")).type
         case "sized_type_specifier":
             return named_type(state, " ".join(child.text for child in node.children), depth)
@@ -134,7 +144,7 @@ def _record_fields(state: State, definition: Node, depth: int) -> tuple[tuple[st
         if inner is None:
             continue
         base = _specified(state, inner, depth + 1)
-        base = replace(base, constant=True) if member.has("const") else base
+        base = _qualified_by(base, member.has("const"), member.has("volatile"))
         for declarator in member.fields("declarator"):
             declared = declare(state, base, declarator)
             unknown = CType(kind=TypeKind.UNKNOWN, name=declared.name)

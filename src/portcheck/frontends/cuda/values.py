@@ -37,6 +37,7 @@ class CType:
     target: CType | None = None
     fields: tuple[tuple[str, CType], ...] = ()
     constant: bool = False
+    volatile: bool = False
     reference: bool = False
 
 

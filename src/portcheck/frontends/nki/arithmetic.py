@@ -8,9 +8,10 @@ from typing import Any
 
 from portcheck.core.dtype import BOOL, FLOAT64, INT64, DType
 from portcheck.ir import PREDICATES, Apply, Const, Expr, Operator, integer
-from portcheck.ir.expr import subexpressions
 
 SIZE_LIMIT = 256
+DEPTH_LIMIT = 80
+"""Levels of an expression that is kept; the text form and the walks over an expression reach a little further."""
 _SHIFT_LIMIT = 512
 _EXACT_LIMIT = 1 << 128
 
@@ -43,8 +44,20 @@ def known_int(expression: Expr | None) -> int | None:
 
 
 def is_small(expression: Expr) -> bool:
-    """Whether `expression` has at most SIZE_LIMIT nodes; more is not worth carrying along."""
-    return all(count < SIZE_LIMIT for count, _ in enumerate(subexpressions(expression)))
+    """Whether `expression` has at most SIZE_LIMIT nodes and is not too deep; more is not worth carrying along."""
+    return is_bounded(expression, SIZE_LIMIT)
+
+
+def is_bounded(expression: Expr, size: int = 8 * SIZE_LIMIT) -> bool:
+    """Whether `expression` has at most `size` nodes and DEPTH_LIMIT levels."""
+    level: list[Expr] = [expression]
+    count = 0
+    for _ in range(DEPTH_LIMIT):
+        count += len(level)
+        if not level or count > size:
+            break
+        level = [argument for node in level if isinstance(node, Apply) for argument in node.arguments]
+    return not level and count <= size
 
 
 def binary(operator: Operator, left: Expr, right: Expr) -> Expr | None:

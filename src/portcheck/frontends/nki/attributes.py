@@ -48,7 +48,7 @@ def attribute(context: Context, target: Value, name: str) -> Value:
         case Unknown(text, _, parts) if not parts:
             return Unknown(f"{text}.{name}", f"{text}.{name} is not known")
         case Unknown():
-            return context.unknown(f"{target.text}.{name}", target.reason, *target.parts)
+            return context.unknown(f"{target.text}.{name}", target.reason, *target.parts, kind=target.kind)
         case _:
             return Method(target, name)
 

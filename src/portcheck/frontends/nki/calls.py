@@ -29,7 +29,7 @@ from portcheck.frontends.nki.values import (
     View,
 )  # fmt: skip
 from portcheck.ir import Call as KeptCall
-from portcheck.ir import ValueType
+from portcheck.ir import OpaqueKind, ValueType
 from portcheck.knowledge import ApiVersion, Knowledge, Semantics
 
 
@@ -176,4 +176,4 @@ def kept(context: Context, via: str, positional: Sequence[Value], keywords: Mapp
         writes=buffers,
         type=ValueType(dtype_of(via)),
     )
-    return Unknown(via + "()", f"{via} is not in this file", (reference, *flat))
+    return Unknown(via + "()", f"{via} is not in this file", (reference, *flat), OpaqueKind.CALL)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
 from portcheck.frontends.nki.data import Operand, allocate, as_number, load, operand, store
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names, read_outside
-from portcheck.frontends.nki.values import Items, Result, Table, Unknown, Value, View
-from portcheck.ir import Op, Space
+from portcheck.frontends.nki.values import Grid, Items, Parameter, Result, Table, Unknown, Value, View
+from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
 from portcheck.ir.expr import refs_in
 from portcheck.ir.walk import operations
 
@@ -35,12 +35,17 @@ def carried_names(context: Context, frame: Frame, block: cst.BaseSuite) -> list[
             continue
         if isinstance(value, View) and not _is_rebound(block, name):
             continue
-        if isinstance(value, Items | Table):
+        if isinstance(value, Items | Table) or _is_tensor(context, value):
             raise NeedsUnrollingError
         made = _made(context, name, value)
         if made is not None:
             found.append(made)
     return found
+
+
+def _is_tensor(context: Context, value: Value) -> bool:
+    """Whether `value` is a tensor of the caller's: a name bound to another part of it each time."""
+    return isinstance(value, Parameter) and context.facts[value.name].is_tensor
 
 
 def _made(context: Context, name: str, value: Value) -> Carried | None:
@@ -80,7 +85,10 @@ def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> N
             store(context, item.view, source, via="=")
         else:
             context.opaque(
-                f"{item.name} is not understood at the end of the loop", "=", writes=(item.view.buffer.name,)
+                f"{item.name} is not understood at the end of the loop",
+                "=",
+                writes=(item.view.buffer.name,),
+                kind=OpaqueKind.CONTROL,
             )
 
 
@@ -152,3 +160,25 @@ def _is_rebound(block: cst.BaseSuite, name: str) -> bool:
             return True
         stack.extend(children(node))
     return False
+
+
+def stand_at(context: Context, frame: Frame, variable: str, last: Expr | None) -> None:
+    """After a loop the names that depend on its variable are what the last round made of them (None: some round)."""
+    for name, value in frame.names.items():
+        moved = _at(value, {variable: last if last is not None else ZERO})
+        if last is None and moved != value:
+            moved = context.unknown(context.fresh_symbol(name), "assigned in a loop that is left")
+        frame.names[name] = moved
+
+
+def _at(value: Value, symbols: dict[str, Expr]) -> Value:
+    match value:
+        case Const() | Symbol() | Ref() | Apply():
+            return substitute(value, symbols)
+        case View(buffer, dimensions, index):
+            moved = tuple(replace(item, extent=substitute(item.extent, symbols)) for item in dimensions)
+            return View(buffer, moved, tuple(substitute(part, symbols) for part in index))
+        case Grid(expression, axes):
+            return Grid(substitute(expression, symbols), axes)
+        case _:
+            return value

@@ -10,7 +10,7 @@ from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.values import Buffer, Dimension, Function, Unknown, Value, View
-from portcheck.ir import Axis, Expr, Opaque, Space, Symbol, ValueType, integer
+from portcheck.ir import Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
 
@@ -166,6 +166,7 @@ class Context:
         writes: Sequence[str] = (),
         operands: Sequence[Expr] = (),
         value: ValueType | None = None,
+        kind: OpaqueKind = OpaqueKind.SYNTAX,
     ) -> Ref | None:
         """Emits an operation that was not understood; its result where `value` says what it is like."""  # fmt: skip
         made = self.builder.emit(
@@ -176,12 +177,13 @@ class Context:
             writes=tuple(dict.fromkeys(writes)),
             operands=tuple(operands),
             type=value,
+            kind=kind,
         )
         return Ref(made.id, value.dtype) if value is not None else None
 
-    def unknown(self, text: str, reason: str, *parts: Value) -> Unknown:
+    def unknown(self, text: str, reason: str, *parts: Value, kind: OpaqueKind = OpaqueKind.SYNTAX) -> Unknown:
         """A value that was not understood."""
-        return Unknown(text, reason, parts)
+        return Unknown(text, reason, parts, kind)
 
 
 def _fresh(wanted: str, taken: set[str]) -> str:

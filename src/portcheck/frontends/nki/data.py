@@ -9,6 +9,8 @@ from typing import TypeGuard
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dtype_of
 from portcheck.frontends.nki.arithmetic import is_one, known, same
 from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.fitting import misfit
 from portcheck.frontends.nki.values import Buffer, Grid, Items, Parameter, Result, Stretch, Table, Unknown, Value, View
 from portcheck.frontends.nki.views import (
     access,
@@ -28,6 +30,7 @@ from portcheck.ir import (
     Const,
     Expr,
     Load,
+    OpaqueKind,
     Operator,
     Ref,
     Rounding,
@@ -200,6 +203,7 @@ def compute(
     """`operator` on `operands`, cast to `dtype` first; the result is `dtype`, or bool for a predicate."""  # fmt: skip
     if casts:
         operands = [cast(context, item, dtype) for item in operands]
+    operands = aligned(context, operands)
     shape = broadcast_shape([item.shape for item in operands])
     made = BOOL if operator in PREDICATES else dtype
     reference = context.builder.result(
@@ -212,6 +216,32 @@ def compute(
         approximate=approximate,
     )
     return Operand(reference, made, shape)
+
+
+def aligned(context: Context, operands: Sequence[Operand]) -> list[Operand]:
+    """Tiles of one rank: those of fewer dimensions go through memory to get more; raises MisunderstoodError if in vain.
+
+    A tile has its partition first, so dimensions of extent 1 are added behind; in front where only the last ones match.
+    """
+    widest = max(operands, key=lambda item: len(item.shape)).shape
+    made = [_widened(context, item, widest) if item.shape else item for item in operands]
+    shape = broadcast_shape([item.shape for item in made])
+    for item in made:
+        reason = misfit(item.shape, shape) if item.shape else ""
+        if reason:
+            raise MisunderstoodError(reason)
+    return made
+
+
+def _widened(context: Context, item: Operand, widest: tuple[Expr, ...]) -> Operand:
+    if len(item.shape) == len(widest):
+        return item
+    view = allocate(context, "", item.dtype, item.shape, Space.SHARED)
+    store(context, view, item, via="=")
+    is_behind = same(item.shape[0], widest[0]) or not same(item.shape[-1], widest[-1])
+    while len(view.dimensions) < len(widest):
+        view = expand(context, view, len(view.dimensions) if is_behind else 0)
+    return load(context, view)
 
 
 def broadcast_shape(shapes: Sequence[tuple[Expr, ...]]) -> tuple[Expr, ...]:
@@ -235,10 +265,18 @@ def store(
     mode: WriteMode = WriteMode.OVERWRITE,
     is_tile: bool = True,
 ) -> None:
-    """Writes `value`, cast to the buffer's dtype, to `view`; a value of other rank is laid out as the view."""
+    """Writes `value`, cast to the buffer's dtype, to `view`; a value of other rank is laid out as the view.
+
+    One that cannot be is kept as something not understood.
+    """
     converted = cast(context, value, view.buffer.dtype)
     view = _fitted(context, view, converted.shape)
     note_written(context, view)
+    reason = misfit(converted.shape, view.shape)
+    if reason:
+        written, operands = (view.buffer.name,), (converted.expression,)
+        context.opaque(f"{via}: {reason}", via, writes=written, operands=operands, kind=OpaqueKind.MEMORY)
+        return
     elements = access(view, mask_over_view(mask, view), is_tile=is_tile)
     context.builder.emit(Store, via=via, access=elements, value=converted.expression, mode=mode)
 

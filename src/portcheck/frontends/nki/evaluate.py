@@ -28,7 +28,7 @@ from portcheck.frontends.nki.values import (
     Unknown,
     Value,
 )  # fmt: skip
-from portcheck.ir import Const, Operator
+from portcheck.ir import Const, OpaqueKind, Operator
 
 
 def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
@@ -55,7 +55,7 @@ def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value
     return (
         External(word)
         if python_calls.is_builtin(word)
-        else context.unknown(word, f"the name {word} is not defined in this file")
+        else context.unknown(word, f"the name {word} is not defined in this file", kind=OpaqueKind.CALL)
     )
 
 
@@ -66,7 +66,7 @@ def _integer(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Va
     assert isinstance(node, cst.Integer)
     digits = node.value.replace("_", "")
     if len(digits) > 40:
-        return context.unknown(digits[:40], "an integer of more than 40 digits")
+        return context.unknown(digits[:40], "an integer of more than 40 digits", kind=OpaqueKind.LIMIT)
     return literal(int(digits, 0) if digits.strip("0") else 0)
 
 
@@ -225,7 +225,8 @@ def _comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str)
     assert isinstance(node, cst.ListComp | cst.GeneratorExp | cst.SetComp)
     values = _comprehended(context, frame, node.elt, node.for_in, hint)
     if values is None:
-        return skipped_value(context, frame, node, "a comprehension over something that is not known")
+        reason = "a comprehension over something that is not known"
+        return skipped_value(context, frame, node, reason, OpaqueKind.CONTROL)
     return Items(values, is_list=True)
 
 

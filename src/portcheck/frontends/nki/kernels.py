@@ -18,7 +18,7 @@ from portcheck.frontends.nki.frame import Frame, names_stored_into
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.statements import emit_return, run_block
 from portcheck.frontends.nki.values import NONE, Function, Items, Parameter, Table, Value
-from portcheck.ir import Kernel, Space, ValueType
+from portcheck.ir import Kernel, OpaqueKind, Space, ValueType
 from portcheck.ir import Parameter as KernelParameter
 from portcheck.knowledge import Knowledge, NkiVersion
 
@@ -112,14 +112,15 @@ def _run(context: Context, frame: Frame, function: Function) -> None:
         if flow.kind is FlowKind.RETURN and not flow.is_done:
             emit_return(context, flow)
     except OutOfFuelError:
-        context.opaque("the kernel is too long to be evaluated", function.name, writes=_tensors(context))
+        _give_up(context, "the kernel is too long to be evaluated", function.name)
     except (NeedsUnrollingError, RecursionError):
-        context.opaque("the kernel nests too deeply to be evaluated", function.name, writes=_tensors(context))
+        _give_up(context, "the kernel nests too deeply to be evaluated", function.name)
 
 
-def _tensors(context: Context) -> list[str]:
-    names = [name for name, fact in context.facts.items() if fact.is_tensor]
-    return [*names, *context.builder.buffers_in_sight]
+def _give_up(context: Context, reason: str, name: str) -> None:
+    tensors = [parameter for parameter, fact in context.facts.items() if fact.is_tensor]
+    written = [*tensors, *context.builder.buffers_in_sight]
+    context.opaque(reason, name, writes=written, kind=OpaqueKind.LIMIT)
 
 
 def _scalars(node: cst.FunctionDef) -> dict[str, DType]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.arithmetic import known
+from portcheck.frontends.nki.arithmetic import difference, known, known_int, plus, times
 from portcheck.frontends.nki.attributes import bind_target, items_of
-from portcheck.frontends.nki.carrying import after_loop, before_body, carried_names, end_of_body, escaping
+from portcheck.frontends.nki.carrying import after_loop, before_body, carried_names, end_of_body, escaping, stand_at
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
 from portcheck.frontends.nki.data import as_number, condition_of
 from portcheck.frontends.nki.evaluate import truth
@@ -17,7 +17,21 @@ from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.skipping import leaves, skip
 from portcheck.frontends.nki.values import Counter, Unknown, Value
-from portcheck.ir import AxisKind, Leave, LeaveKind, Loop, Op, Range, Symbol, While
+from portcheck.ir import (
+    AxisKind,
+    Expr,
+    Leave,
+    LeaveKind,
+    Loop,
+    Op,
+    OpaqueKind,
+    Operator,
+    Range,
+    Symbol,
+    While,
+    apply,
+    integer,
+)  # fmt: skip
 
 WHILE_LIMIT = 64
 """Rounds of a `while` whose condition is known that are evaluated one by one."""
@@ -42,7 +56,8 @@ def _whole(context: Context, frame: Frame, statement: cst.For | cst.While, run: 
     has_left, frame.may_have_left = frame.may_have_left, had_left
     if leaves(body) or (has_left and not had_left):
         frame.names = before
-        return skip(context, frame, statement, "a loop that is left in a way that is not followed")
+        reason = "a loop that is left in a way that is not followed"
+        return skip(context, frame, statement, reason, kind=OpaqueKind.CONTROL)
     context.builder.adopt(body)
     return flow
 
@@ -63,7 +78,7 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
     if values is None:
         if context.loop_depth and isinstance(iterated, Counter):
             raise NeedsUnrollingError
-        return skip(context, frame, statement, _not_iterated(iterated))
+        return skip(context, frame, statement, _not_iterated(iterated), kind=OpaqueKind.CONTROL)
     return _unrolled(context, frame, statement, values)
 
 
@@ -77,13 +92,25 @@ def _kept(context: Context, frame: Frame, statement: cst.For, counter: Counter) 
     assert isinstance(statement.target, cst.Name)
     variable = context.fresh_symbol(statement.target.value)
     values = Range(start=counter.start, stop=counter.stop, step=counter.step)
-    return _body_once(
+    made: list[Loop] = []
+    flow = _body_once(
         context, frame, statement, lambda: bind_target(frame, statement.target, Symbol(variable, INT64), context),
-        lambda body: context.builder.emit(
+        lambda body: made.append(context.builder.emit(
             Loop, via=counter.call, variable=variable, values=values,
             body=body, kind=_kind(context, counter),
-        ),
+        )),
     )  # fmt: skip
+    is_left = LeaveKind.LOOP in leaves(made[0].body)
+    stand_at(context, frame, variable, None if is_left else _last(counter))
+    return flow
+
+
+def _last(counter: Counter) -> Expr:
+    """The last value of a range that is not empty."""
+    rounds = apply(Operator.CEILING_DIVIDE, difference(counter.stop, counter.start), counter.step)
+    count = known_int(rounds)
+    before = integer(count - 1) if count is not None else plus(rounds, integer(-1))
+    return plus(counter.start, times(before, counter.step))
 
 
 def _body_once(
@@ -122,7 +149,8 @@ def _otherwise(context: Context, frame: Frame, statement: cst.For | cst.While, *
     if statement.orelse is None:
         return Flow()
     if may_be_left:
-        return skip(context, frame, statement.orelse, "the `else` of a loop that may be left")
+        reason = "the `else` of a loop that may be left"
+        return skip(context, frame, statement.orelse, reason, kind=OpaqueKind.CONTROL)
     return context.run(context, frame, statement.orelse.body.body)
 
 
@@ -171,7 +199,8 @@ def _while(context: Context, frame: Frame, statement: cst.While) -> Flow:
             return Flow()
         if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
             return flow
-    return skip(context, frame, statement, f"a while loop of more than {WHILE_LIMIT} rounds", "while")
+    reason = f"a while loop of more than {WHILE_LIMIT} rounds"
+    return skip(context, frame, statement, reason, "while", OpaqueKind.LIMIT)
 
 
 def _kept_while(context: Context, frame: Frame, statement: cst.While) -> Flow:

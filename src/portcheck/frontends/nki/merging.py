@@ -8,7 +8,7 @@ from portcheck.frontends.nki.arithmetic import is_small
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import Operand, allocate, as_number, operand, same_shape, store
 from portcheck.frontends.nki.values import Items, Result, Unknown, Value, View
-from portcheck.ir import Apply, Expr, Op, Operator, Ref
+from portcheck.ir import Apply, Expr, Op, OpaqueKind, Operator, Ref
 from portcheck.ir.expr import refs_in
 
 
@@ -24,7 +24,7 @@ def merge(
     for name in [*first, *(name for name in second if name not in first)]:
         one, other = first.get(name), second.get(name)
         if one is None or other is None:
-            merged[name] = Unknown(name, f"{name} is bound in one arm of a branch only")
+            merged[name] = Unknown(name, f"{name} is bound in one arm of a branch only", kind=OpaqueKind.CONTROL)
         elif one is other or (not isinstance(one, Items) and one == other):
             merged[name] = one
         else:
@@ -47,10 +47,12 @@ def _merged(
     left, right = as_number(context, one), as_number(context, other)
     if left is not None and right is not None and not refs_in(left) and not refs_in(right):
         chosen = Apply(Operator.SELECT, (condition, left, right), left.dtype)
-        return chosen if is_small(chosen) else Unknown(name, f"{name} grows too large to keep")
+        if is_small(chosen):
+            return chosen
+        return Unknown(name, f"{name} grows too large to keep", kind=OpaqueKind.LIMIT)
     shapes = [value.shape for value in (one, other) if isinstance(value, View | Result)]
     if len(shapes) != 2 or not same_shape(shapes[0], shapes[1]):
-        return Unknown(name, f"{name} depends on a condition that is not known", (one, other))
+        return Unknown(name, f"{name} depends on a condition that is not known", (one, other), OpaqueKind.CONTROL)
     return _through_memory(context, bodies, name, one, other)
 
 

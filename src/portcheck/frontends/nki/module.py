@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from portcheck.core.source import Position, SourceFile, Span
@@ -21,7 +22,7 @@ from portcheck.frontends.nki.imports import aliases_in
 from portcheck.frontends.nki.parse import Segment, first_line, parse_statement
 from portcheck.frontends.nki.screen import Fault, Screened, is_too_deep, screen
 from portcheck.frontends.reading import KernelSignature, Problem
-from portcheck.ir import Kernel, Launch, Opaque, Parameter, Program, Side, ValueType
+from portcheck.ir import Kernel, Launch, Opaque, OpaqueKind, Parameter, Program, Side, ValueType
 from portcheck.knowledge import Knowledge, NkiVersion, load
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ class NkiModule:
                 reason="the kernel is nested too deeply to be read",
                 reads=tuple(names),
                 writes=tuple(names),
+                kind=OpaqueKind.LIMIT,
             )
         parameters = tuple(
             Parameter(name=name, type=ValueType(dtype_of(name)), is_buffer=True, span=span) for name in names
@@ -280,3 +282,12 @@ def read_nki(source: SourceFile, options: NkiOptions) -> NkiModule:
     aliases = aliases_in(screened.tree)
     generation = generation_of(screened.tree, aliases, options.version, load())
     return NkiModule(source, options, screened, generation, None)
+
+
+def load_parser() -> None:
+    """Loads what reading and lowering would load when they need it, libcst above all; for when there is time."""
+    for name in ("kernels", "recorder"):
+        import_module(f"portcheck.frontends.nki.{name}")
+    knowledge = load()
+    for table in ("apis", "objects", "dtypes"):
+        getattr(knowledge, table)

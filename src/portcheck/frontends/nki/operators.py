@@ -11,8 +11,8 @@ from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
 from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, buffers_of, condition_of, expressions_of, flag_called, operand
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.compute import combine, single
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
 from portcheck.frontends.nki.values import (
     NONE,
     External,
@@ -29,7 +29,7 @@ from portcheck.frontends.nki.values import (
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.views import combined
-from portcheck.ir import PREDICATES, TRUE, Apply, Const, Expr, Operator, Symbol, ValueType, apply
+from portcheck.ir import PREDICATES, TRUE, Apply, Const, Expr, OpaqueKind, Operator, Symbol, ValueType, apply
 from portcheck.knowledge import ApiStatus, ApiVersion, Semantics
 
 BINARY: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
@@ -94,7 +94,7 @@ def numbers(context: Context, operator: Operator, left: Value, right: Value, tex
     if isinstance(first, Grid) or isinstance(second, Grid):
         logical = _LOGICAL.get(operator, operator) if _is_predicate(first) or _is_predicate(second) else operator
         grid = combined(logical, first, second)
-        return grid if grid is not None else context.unknown(text, "an index too large to keep")
+        return grid if grid is not None else context.unknown(text, "an index too large to keep", kind=OpaqueKind.LIMIT)
     if first.dtype == BOOL and second.dtype == BOOL:
         operator = _LOGICAL.get(operator, operator)
     made = binary(operator, first, second)
@@ -174,7 +174,7 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
         is_equal = left.value == right.value
     elif isinstance(left, Nothing) or isinstance(right, Nothing):
         if isinstance(left, Unknown | Parameter) or isinstance(right, Unknown | Parameter):
-            return context.unknown(text, "the comparison is not decided", left, right)
+            return context.unknown(text, "the comparison is not decided", left, right, kind=OpaqueKind.CONTROL)
         is_equal = left == right
     elif isinstance(left, Format | External) and isinstance(right, Format | External):
         first, second = as_dtype(context, left), as_dtype(context, right)
@@ -196,7 +196,9 @@ def _as_items(context: Context, value: Value, other: Value) -> Value:
 
 def _negated(context: Context, value: Value, text: str) -> Value:
     number = as_number(context, value)
-    return unary(Operator.LOGICAL_NOT, number) if number is not None else context.unknown(text, "not decided", value)
+    if number is None:
+        return context.unknown(text, "not decided", value, kind=OpaqueKind.CONTROL)
+    return unary(Operator.LOGICAL_NOT, number)
 
 
 def _identity(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
@@ -234,9 +236,8 @@ def choice(context: Context, test: Value, chosen: Value, other: Value, text: str
         return chosen
     condition, first, second = as_number(context, test), as_number(context, chosen), as_number(context, other)
     if condition is None or first is None or second is None:
-        if isinstance(chosen, Unknown) or not isinstance(other, Unknown):
-            return context.unknown(text, "depends on a condition that is not known", chosen, other)
-        return context.unknown(text, "depends on a condition that is not known", other, chosen)
+        ordered = (chosen, other) if isinstance(chosen, Unknown) or not isinstance(other, Unknown) else (other, chosen)
+        return context.unknown(text, "depends on a condition that is not known", *ordered, kind=OpaqueKind.CONTROL)
     return Apply(Operator.SELECT, (condition_of(condition), first, second), first.dtype)
 
 
@@ -247,7 +248,7 @@ def on_tiles(context: Context, sign: str, operator: Operator, left: Value, right
     try:
         return combine(call, operator, left, right)
     except MisunderstoodError as error:
-        return _opaque_tile(context, sign, f"{sign}: {error}", left, right)
+        return _opaque_tile(context, sign, error, left, right)
     finally:
         context.via = before
 
@@ -260,13 +261,13 @@ def _single_on_tile(context: Context, operator: Operator, value: Value, text: st
     return call.finish(single(call, operator, found), value)
 
 
-def _opaque_tile(context: Context, sign: str, reason: str, left: Value, right: Value) -> Value:
+def _opaque_tile(context: Context, sign: str, error: MisunderstoodError, left: Value, right: Value) -> Value:
     source = left if isinstance(left, View | Result) else right
     shape = source.shape if isinstance(source, View | Result) else ()
     dtype = source.buffer.dtype if isinstance(source, View) else FLOAT32
     made = context.opaque(
-        reason, sign, reads=buffers_of(context, left, right), operands=expressions_of(context, left, right),
-        value=ValueType(dtype, shape),
+        f"{sign}: {error}", sign, reads=buffers_of(context, left, right),
+        operands=expressions_of(context, left, right), value=ValueType(dtype, shape), kind=error.kind,
     )  # fmt: skip
     return Result(made, dtype, shape, shape) if made is not None else NONE
 

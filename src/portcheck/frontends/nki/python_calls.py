@@ -9,7 +9,7 @@ from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
 from portcheck.frontends.nki.data import as_number
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.indices import three
 from portcheck.frontends.nki.subscripts import key_of
 from portcheck.frontends.nki.values import NONE, Counter, Items, Result, ShapeOf, Table, Text, Value, View

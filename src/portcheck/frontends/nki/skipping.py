@@ -11,27 +11,32 @@ from portcheck.frontends.nki.data import as_view, buffers_of, leaves_of
 from portcheck.frontends.nki.flow import Flow
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names
 from portcheck.frontends.nki.values import Function, Items, Method, Parameter, Result, Table, Unknown, Value, View
-from portcheck.ir import Alloc, Branch, Leave, LeaveKind, Op, Opaque, operations
+from portcheck.ir import Alloc, Branch, Leave, LeaveKind, Op, Opaque, OpaqueKind, operations
 from portcheck.ir import Call as KeptCall
 from portcheck.ir.walk import writes
 
 _EFFECTS = (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)
 
 
-def skip(context: Context, frame: Frame, node: cst.CSTNode, reason: str, via: str = "") -> Flow:
+def skip(
+    context: Context, frame: Frame, node: cst.CSTNode, reason: str, via: str = "",
+    kind: OpaqueKind = OpaqueKind.SYNTAX,
+) -> Flow:  # fmt: skip
     """Keeps the statement `node` as an opaque operation; what it may bind, change or write is unknown after it."""
-    _keep(context, frame, node, reason, via)
+    _keep(context, frame, node, reason, via, kind)
     frame.may_have_left = frame.may_have_left or _may_leave(node)
     return Flow()
 
 
-def skipped_value(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -> Unknown:
+def skipped_value(
+    context: Context, frame: Frame, node: cst.CSTNode, reason: str, kind: OpaqueKind = OpaqueKind.SYNTAX
+) -> Unknown:
     """The value of an expression that is not read; kept as an operation if evaluating it may do something."""
     text = frame.segment.text(node)
     if not any(isinstance(item, _EFFECTS) for item in _inside(node)):
-        return context.unknown(text, reason)
-    found = _keep(context, frame, node, reason, "")
-    return context.unknown(context.fresh_symbol(text), reason, *found)
+        return context.unknown(text, reason, kind=kind)
+    found = _keep(context, frame, node, reason, "", kind)
+    return context.unknown(context.fresh_symbol(text), reason, *found, kind=kind)
 
 
 def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
@@ -41,7 +46,8 @@ def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, hint: s
         value = context.evaluate(context, frame, node, hint)
     if has_effect(body):
         frame.names = before
-        return skipped_value(context, frame, node, "whether this is evaluated depends on a value that is not known")
+        reason = "whether this is evaluated depends on a value that is not known"
+        return skipped_value(context, frame, node, reason, OpaqueKind.CONTROL)
     context.builder.adopt(body)
     for name in assigned_names(node):
         frame.names[name] = _unknown(context, name)
@@ -67,10 +73,10 @@ def leaves(body: Sequence[Op]) -> frozenset[LeaveKind]:
     return frozenset(found)
 
 
-def _keep(context: Context, frame: Frame, node: cst.CSTNode, reason: str, via: str) -> list[Value]:
+def _keep(context: Context, frame: Frame, node: cst.CSTNode, reason: str, via: str, kind: OpaqueKind) -> list[Value]:
     found = _mentioned(context, frame, node)
     buffers = buffers_of(context, *found)
-    context.opaque(reason, via or frame.segment.text(node), reads=buffers, writes=buffers)
+    context.opaque(reason, via or frame.segment.text(node), reads=buffers, writes=buffers, kind=kind)
     for name in buffers:
         if name in context.facts:
             context.facts[name].is_written = True

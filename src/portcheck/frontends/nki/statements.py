@@ -44,6 +44,7 @@ from portcheck.frontends.nki.values import (
     Unknown,
     Value,
     View,
+    obstacle_kind,
 )  # fmt: skip
 from portcheck.ir import (
     Assume,
@@ -156,7 +157,7 @@ def _expression(context: Context, frame: Frame, value: cst.BaseExpression) -> No
         return
     result = evaluate(context, frame, value)
     if isinstance(result, Unknown) and not isinstance(value, cst.Call):
-        context.opaque(result.reason, result.text, reads=buffers_of(context, result))
+        context.opaque(result.reason, result.text, reads=buffers_of(context, result), kind=result.kind)
 
 
 def _assign(context: Context, frame: Frame, part: cst.Assign) -> None:
@@ -206,7 +207,7 @@ def _put(context: Context, frame: Frame, target: cst.Subscript, value: Value, vi
         reason = value.reason if isinstance(value, Unknown) else f"the assignment to {text} is not understood"
         context.opaque(
             reason, via, reads=buffers_of(context, value), writes=buffers_of(context, owner),
-            operands=expressions_of(context, value),
+            operands=expressions_of(context, value), kind=obstacle_kind(value),
         )  # fmt: skip
         return
     store(context, view, source, via=via, mode=mode, mask=value.mask if isinstance(value, Result) else None)
@@ -252,7 +253,10 @@ def _update(context: Context, frame: Frame, part: cst.AugAssign) -> None:
     computed = operators.binary_operation(context, kind, current, value, text)
     source = operand(context, computed)
     if source is None:
-        context.opaque(f"{sign} is not understood", sign, reads=buffers_of(context, value), writes=(view.buffer.name,))
+        context.opaque(
+            f"{sign} is not understood", sign, reads=buffers_of(context, value), writes=(view.buffer.name,),
+            kind=obstacle_kind(computed),
+        )  # fmt: skip
         return
     mask = value.mask if isinstance(value, Result) else None
     store(context, view, source, via=sign, mask=mask)
@@ -378,7 +382,8 @@ def emit_return(context: Context, flow: Flow) -> None:
         if view is not None:
             buffers.append(view.buffer.name)
         elif isinstance(item, Unknown):
-            context.opaque(f"returns something that is not understood: {item.reason}", "return")
+            reason = f"returns something that is not understood: {item.reason}"
+            context.opaque(reason, "return", reads=buffers_of(context, item), kind=item.kind)
     context.results = tuple(buffers) or context.results
     place = {} if flow.span is None else {"span": flow.span}
     context.builder.emit(Return, via="return", buffers=tuple(buffers), **place)

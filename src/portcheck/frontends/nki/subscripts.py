@@ -29,8 +29,11 @@ from portcheck.frontends.nki.values import (
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.views import Selector, select, symbol_of
-from portcheck.ir import Symbol, integer
+from portcheck.ir import OpaqueKind, Symbol, integer
 from portcheck.knowledge import Semantics
+
+MOST_DIMENSIONS = 16
+"""No tensor has more; an index beyond it into a shape is a mistake."""
 
 
 def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: str, text: str) -> Value:
@@ -38,7 +41,7 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
     match target:
         case View() | Result():
             view = indexed(context, target, chosen)
-            return view if view is not None else context.unknown(text, "the index is not understood", target, *chosen)
+            return view if view is not None else _unread(context, text, target, chosen)
         case Parameter(name):
             return _of_parameter(context, name, chosen, text)
         case ShapeOf(parameter):
@@ -59,9 +62,10 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
         case Counter():
             return _item(context, Items(items_of(context, target) or []), chosen, text)
         case Unknown(name, reason, parts):
-            return Unknown(text, reason, (*parts, *(item for item in chosen if isinstance(item, View | Result))))
+            tiles = (item for item in chosen if isinstance(item, View | Result))
+            return Unknown(text, reason, (*parts, *tiles), target.kind)
         case _:
-            return context.unknown(text, "indexing something that is not a tile", target)
+            return context.unknown(text, "indexing something that is not a tile", target, kind=OpaqueKind.MEMORY)
 
 
 def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | None:
@@ -111,7 +115,11 @@ def _of_parameter(context: Context, name: str, chosen: Sequence[Value], text: st
             # `shape2D[0]`: an index by a constant says nothing about being a tensor.
             return Symbol(text, INT64)
     view = indexed(context, Parameter(name), chosen)
-    return view if view is not None else context.unknown(text, "the index is not understood", Parameter(name), *chosen)
+    return view if view is not None else _unread(context, text, Parameter(name), chosen)
+
+
+def _unread(context: Context, text: str, target: Value, chosen: Sequence[Value]) -> Unknown:
+    return context.unknown(text, "the index is not understood", target, *chosen, kind=OpaqueKind.MEMORY)
 
 
 def _size(context: Context, parameter: str, chosen: Sequence[Value], text: str) -> Value:
@@ -119,10 +127,12 @@ def _size(context: Context, parameter: str, chosen: Sequence[Value], text: str) 
     facts = context.facts[parameter]
     if place is not None and place < 0 and facts.rank is not None:
         place += facts.rank
+    if place is not None and place >= MOST_DIMENSIONS:
+        return context.unknown(text, "a tensor of more dimensions than there are", kind=OpaqueKind.MEMORY)
     if place is None or place < 0:
         if len(chosen) == 1 and isinstance(chosen[0], Stretch):
             return _item(context, Items(list(context.parameter_view(parameter).shape)), chosen, text)
-        return context.unknown(text, "which dimension is not known")
+        return context.unknown(text, "which dimension is not known", kind=OpaqueKind.MEMORY)
     return context.size_of(parameter, place)
 
 
@@ -139,7 +149,7 @@ def _reaxed(context: Context, grid: Grid, chosen: Sequence[Value], text: str) ->
             made.extend(remaining)
             remaining = []
         else:
-            return context.unknown(text, "indexing an index variable", grid)
+            return context.unknown(text, "indexing an index variable", grid, kind=OpaqueKind.MEMORY)
     return Grid(grid.expression, (*made, *remaining))
 
 
@@ -153,7 +163,7 @@ def _mesh(context: Context, chosen: Sequence[Value], text: str) -> Value:
     found: list[Value] = []
     for place, value in enumerate(chosen):
         if not isinstance(value, Stretch) or value.stop is None:
-            return context.unknown(text, "the index grid is not understood")
+            return context.unknown(text, "the index grid is not understood", kind=OpaqueKind.MEMORY)
         start = value.start if value.start is not None else integer(0)
         dimension = context.placeholder(difference(value.stop, start))
         dimensions = tuple(dimension if at == place else None for at in range(len(chosen)))

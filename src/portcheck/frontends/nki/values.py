@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from portcheck.core.dtype import DType
-from portcheck.ir import Space
+from portcheck.ir import OpaqueKind, Space
 from portcheck.ir.expr import Expr
 
 if TYPE_CHECKING:
@@ -185,11 +185,12 @@ class ShapeOf:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that was not understood: its text, why, and the values it was made from."""
+    """A value that was not understood: its text, why, the values it was made from, and what sort of construct it is."""
 
     text: str
     reason: str
     parts: tuple[Value, ...] = ()
+    kind: OpaqueKind = OpaqueKind.SYNTAX
 
 
 Value = (
@@ -198,3 +199,8 @@ Value = (
 )  # fmt: skip
 
 NONE = Nothing()
+
+
+def obstacle_kind(value: Value) -> OpaqueKind:
+    """What sort of construct keeps `value` from being put where it belongs."""
+    return value.kind if isinstance(value, Unknown) else OpaqueKind.MEMORY

@@ -10,6 +10,7 @@ from portcheck.frontends.nki.arithmetic import (
     binary,
     constant_part,
     difference,
+    is_bounded,
     is_one,
     is_zero,
     known_int,
@@ -19,8 +20,22 @@ from portcheck.frontends.nki.arithmetic import (
     times,
 )  # fmt: skip
 from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.values import Buffer, Dimension, Dots, Grid, Nothing, Stretch, View
-from portcheck.ir import Access, Axis, AxisKind, Expr, Operator, Symbol, apply, integer, substitute, symbols_in
+from portcheck.ir import (
+    Access,
+    Axis,
+    AxisKind,
+    Expr,
+    OpaqueKind,
+    Operator,
+    Outside,
+    Symbol,
+    apply,
+    integer,
+    substitute,
+    symbols_in,
+)
 
 Selector = Expr | Stretch | Grid | Dots | Nothing
 
@@ -37,7 +52,7 @@ def symbol_of(dimension: Dimension) -> Symbol:
 
 
 def select(context: Context, view: View, selectors: Sequence[Selector]) -> View | None:
-    """`view[selectors]`; None when there are more of them than dimensions."""
+    """`view[selectors]`; None when there are more of them than dimensions, or the index grows too large."""
     expanded = _expanded(selectors, len(view.dimensions))
     if expanded is None:
         return None
@@ -63,7 +78,19 @@ def select(context: Context, view: View, selectors: Sequence[Selector]) -> View 
             replaced[dimension.symbol] = position
         else:
             replaced[dimension.symbol] = _from_start(selector, dimension.extent)
-    return View(view.buffer, tuple(made), tuple(substitute(index, replaced) for index in view.index))
+    selected = View(view.buffer, tuple(made), tuple(substitute(index, replaced) for index in view.index))
+    return selected if _is_kept(selected) else None
+
+
+def _is_kept(view: View) -> bool:
+    """Whether the expressions of `view` are small enough to be carried along."""
+    return all(map(is_bounded, (*view.index, *view.shape)))
+
+
+def _kept(view: View) -> View:
+    if not _is_kept(view):
+        raise MisunderstoodError("an index too large to keep", OpaqueKind.LIMIT)
+    return view
 
 
 def _expanded(selectors: Sequence[Selector], rank: int) -> list[Expr | Stretch | Grid | Nothing] | None:
@@ -138,7 +165,7 @@ def reshape(context: Context, view: View, shape: Sequence[Expr]) -> View:
         inner = product(tuple(item.extent for item in old[position + 1 :]))
         outer = offset if is_one(inner) else apply(Operator.FLOOR_DIVIDE, offset, inner)
         replaced[dimension.symbol] = outer if position == 0 else apply(Operator.FLOOR_MODULO, outer, dimension.extent)
-    return View(view.buffer, dimensions, tuple(substitute(index, replaced) for index in view.index))
+    return _kept(View(view.buffer, dimensions, tuple(substitute(index, replaced) for index in view.index)))
 
 
 def _put_zero(dimension: Dimension, replaced: dict[str, Expr]) -> bool:
@@ -215,14 +242,16 @@ def strided(context: Context, view: View, pattern: Sequence[tuple[Expr, Expr]], 
         dimensions.append(dimension)
         if not dimension.spread:
             position = plus(position, times(symbol_of(dimension), step))
-    return View(view.buffer, tuple(dimensions), (position,))
+    return _kept(View(view.buffer, tuple(dimensions), (position,)))
 
 
 def _is_zero_sum(expression: Expr) -> bool:
     return constant_part(expression) == 0
 
 
-def access(view: View, mask: Expr | None = None, *, is_tile: bool, spread: bool = True) -> Access:
+def access(
+    view: View, mask: Expr | None = None, *, is_tile: bool, spread: bool = True, outside: Outside = Outside.UNDEFINED
+) -> Access:
     """The elements of `view` as an `Access`.
 
     `is_tile` says that dimension 0 is the partition of an on-chip tile, here or at the other end of the transfer.
@@ -240,7 +269,7 @@ def access(view: View, mask: Expr | None = None, *, is_tile: bool, spread: bool 
         renamed[dimension.symbol] = Symbol(name, INT64)
     index = tuple(substitute(item, renamed) for item in view.index)
     condition = substitute(mask, renamed) if mask is not None else None
-    return Access(buffer=view.buffer.name, index=index, axes=tuple(axes), mask=condition)
+    return Access(buffer=view.buffer.name, index=index, axes=tuple(axes), mask=condition, outside=outside)
 
 
 def _unused(wanted: str, taken: set[str]) -> str:

@@ -6,11 +6,11 @@ from portcheck.core.dtype import FLOAT32, INT32, INT64, UINT32, DType
 from portcheck.frontends.nki.arithmetic import literal
 from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.data import Operand, cast, compute, operand, store
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.reducing import combine_free
 from portcheck.frontends.nki.values import Items, Result, Value, View
-from portcheck.ir import Operator, Random, Select, ValueType, arity
-from portcheck.knowledge import OperatorObject, Role
+from portcheck.ir import OpaqueKind, Operator, Random, Select, ValueType, arity
+from portcheck.knowledge import OperatorObject, Role, Semantics
 
 EXACT = frozenset(
     {
@@ -25,6 +25,7 @@ _BITWISE = frozenset(
     }
 )  # fmt: skip
 IDENTITIES = frozenset({"copy", "bypass"})
+_DISTRIBUTIONS = {Semantics.RANDOM_UNIFORM: "uniform", Semantics.RANDOM_NORMAL: "normal"}
 
 
 def rank_of(value: Value | None) -> int:
@@ -207,8 +208,9 @@ def dropout(call: Call) -> Value:
     rate = operand_for(call, call.given(Role.PROBABILITY), rank_of(given))
     context = call.context
     drawn = context.builder.result(
-        Random, via=call.via, generator="uniform", operands=(), type=ValueType(FLOAT32, value.shape)
-    )
+        Random, via=call.via, generator="uniform", distribution="uniform", operands=(),
+        type=ValueType(FLOAT32, value.shape),
+    )  # fmt: skip
     keep = compute(context, Operator.GREATER_EQUAL, (Operand(drawn, FLOAT32, value.shape), rate), FLOAT32, via=call.via)
     zero = cast(context, Operand(literal(0), INT64), value.dtype)
     kept = context.builder.result(
@@ -223,11 +225,12 @@ def random_tile(call: Call) -> Value:
     destination = call.destination()
     shape = destination.shape if destination is not None else as_sizes(call.context, call.given(Role.SHAPE))
     if shape is None:
-        raise MisunderstoodError("the shape is not understood")
+        raise MisunderstoodError("the shape is not understood", OpaqueKind.MEMORY)
     dtype = call.result_dtype()
     limits = [call.number(Role.MINIMUM), call.number(Role.MAXIMUM)]
     drawn = call.context.builder.result(
         Random, via=call.via, generator=call.api.semantics.value, type=ValueType(dtype, shape),
         operands=tuple(limit for limit in limits if limit is not None),
+        distribution=_DISTRIBUTIONS.get(call.api.semantics, ""),
     )  # fmt: skip
     return call.finish(Operand(drawn, dtype, shape))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.arithmetic import difference, known_int, plus
 from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import as_number
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
-from portcheck.frontends.nki.values import NONE, Counter, Grid, Stretch, Value
+from portcheck.frontends.nki.data import as_number, operand
+from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.values import NONE, Counter, Grid, Nothing, Stretch, Text, Value
 from portcheck.frontends.nki.views import symbol_of
-from portcheck.ir import Axis, AxisKind, Barrier, Check, CheckKind, Expr, Scope, Symbol, integer
+from portcheck.ir import Axis, AxisKind, Barrier, Check, CheckKind, Expr, OpaqueKind, Scope, Symbol, integer
 from portcheck.knowledge import Role
 
 
@@ -30,9 +30,9 @@ def three(numbers: Sequence[Expr | None]) -> tuple[Expr, Expr, Expr]:
     """(start, stop, step) from one, two or three arguments."""
     present = [number for number in numbers if number is not None]
     if len(present) != len(numbers) or not 1 <= len(present) <= 3:
-        raise MisunderstoodError("the range is not understood")
+        raise MisunderstoodError("the range is not understood", OpaqueKind.CONTROL)
     if len(present) == 3 and known_int(present[2]) == 0:
-        raise MisunderstoodError("the range has no step")
+        raise MisunderstoodError("the range has no step", OpaqueKind.CONTROL)
     if len(present) == 1:
         return integer(0), present[0], integer(1)
     return present[0], present[1], present[2] if len(present) == 3 else integer(1)
@@ -48,7 +48,7 @@ def arange(call: Call) -> Value:
     """An index variable along one dimension."""
     start, stop, step = limits(call)
     if known_int(step) != 1:
-        raise MisunderstoodError("an index range with a step")
+        raise MisunderstoodError("an index range with a step", OpaqueKind.MEMORY)
     dimension = call.context.placeholder(difference(stop, start), call.hint)
     position: Expr = symbol_of(dimension)
     return Grid(plus(start, position), (dimension,))
@@ -58,7 +58,7 @@ def slice_of(call: Call) -> Value:
     """start : start + size."""
     start, size = call.number(Role.START), call.number(Role.SIZE)
     if start is None or size is None:
-        raise MisunderstoodError("the slice is not understood")
+        raise MisunderstoodError("the slice is not understood", OpaqueKind.MEMORY)
     return Stretch(start, plus(start, size), None, size)
 
 
@@ -110,5 +110,9 @@ def barrier(call: Call) -> Value:
 
 def show(call: Call) -> Value:
     """A print at run time."""
-    call.context.builder.emit(Check, via=call.via, kind=CheckKind.PRINT)
+    given = [*call.values.values(), *call.rest]
+    message = next((value.value for value in given if isinstance(value, Text)), "")
+    shown = [operand(call.context, value) for value in given if not isinstance(value, Text | Nothing)]
+    operands = tuple(item.expression for item in shown if item is not None)
+    call.context.builder.emit(Check, via=call.via, kind=CheckKind.PRINT, operands=operands, message=message)
     return NONE

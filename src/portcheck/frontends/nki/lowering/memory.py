@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, UINT8, DType
-from portcheck.frontends.nki.arithmetic import known_int, literal, product
+from portcheck.frontends.nki.arithmetic import constant_part, known_int, literal, product
 from portcheck.frontends.nki.bind import Call, as_dtype, as_sizes
 from portcheck.frontends.nki.data import (
     Operand,
+    aligned,
     allocate,
     as_view,
     cast,
@@ -16,12 +17,28 @@ from portcheck.frontends.nki.data import (
     operand,
     store,
 )  # fmt: skip
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
-from portcheck.frontends.nki.values import NONE, Items, Result, Value, View
+from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.fitting import may_equal
+from portcheck.frontends.nki.values import NONE, External, Items, Result, Value, View
 from portcheck.frontends.nki.views import access, mask_over_view, reshape
-from portcheck.ir import Cast, Copy, Operator, Rounding, Select, Space, Symbol, Transpose, ValueType, WriteMode, apply
+from portcheck.ir import (
+    Cast,
+    Copy,
+    OpaqueKind,
+    Operator,
+    Outside,
+    Rounding,
+    Select,
+    Space,
+    Symbol,
+    Transpose,
+    ValueType,
+    WriteMode,
+    apply,
+)
 from portcheck.knowledge import Role
 
+_BOUNDS_MODES = frozenset(mode.value for mode in Outside)
 _FILLED_WITH = {"zeros": 0, "zeros_like": 0, "ones": 1}
 
 
@@ -31,7 +48,7 @@ def alloc(call: Call) -> Value:
     like = as_view(context, call.given(Role.SOURCE))
     shape = as_sizes(context, call.given(Role.SHAPE)) or (like.shape if like is not None else None)
     if shape is None:
-        raise MisunderstoodError("the shape is not understood")
+        raise MisunderstoodError("the shape is not understood", OpaqueKind.MEMORY)
     dtype = call.dtype() or (like.buffer.dtype if like is not None else None) or _default_dtype(call)
     space = call.space()
     if like is not None and call.given(Role.BUFFER) is None and like.buffer.space is not Space.GLOBAL:
@@ -41,7 +58,7 @@ def alloc(call: Call) -> Value:
 
 def _default_dtype(call: Call) -> DType:
     if call.given(Role.DTYPE) is not None and as_dtype(call.context, call.given(Role.DTYPE)) is None:
-        raise MisunderstoodError("the dtype is not understood")
+        raise MisunderstoodError("the dtype is not understood", OpaqueKind.DTYPE)
     return FLOAT32
 
 
@@ -105,19 +122,41 @@ def copy(call: Call) -> Value:
 
 def _transfer(call: Call, destination: View, source: View) -> Value:
     context = call.context
-    if len(source.dimensions) != len(destination.dimensions):
-        source = reshape(context, source, destination.shape)
+    source = _laid_out(call, source, destination)
     is_tile = destination.buffer.is_on_chip or source.buffer.is_on_chip
     note_written(context, destination)
     rewrites = call.given(Role.OPERATOR) is not None
+    outside = _outside(call)
     context.builder.emit(
         Copy,
         via=call.via,
-        destination=access(destination, mask_over_view(call.mask, destination), is_tile=is_tile),
-        source=access(source, mask_over_view(call.mask, source), is_tile=is_tile),
+        destination=access(destination, mask_over_view(call.mask, destination), is_tile=is_tile, outside=outside),
+        source=access(source, mask_over_view(call.mask, source), is_tile=is_tile, outside=outside),
         mode=WriteMode.ADD if rewrites else WriteMode.OVERWRITE,
+        unique_indices=call.flag(Role.UNIQUE_INDICES),
     )
     return NONE
+
+
+def _laid_out(call: Call, source: View, destination: View) -> View:
+    """`source` in the shape of `destination`: a transfer takes the elements of both in order."""
+    own, wanted = constant_part(product(source.shape)), constant_part(product(destination.shape))
+    if own is not None and wanted is not None and own != wanted:
+        raise MisunderstoodError(f"copies {own} elements to {wanted}")
+    if len(source.dimensions) != len(destination.dimensions):
+        return reshape(call.context, source, destination.shape)
+    if all(map(may_equal, source.shape, destination.shape)):
+        return source
+    if own is None or wanted is None:
+        raise MisunderstoodError("copies between different shapes")
+    return reshape(call.context, source, destination.shape)
+
+
+def _outside(call: Call) -> Outside:
+    """What a transfer does at an index out of bounds; undefined where the call cannot say."""
+    mode = call.given(Role.BOUNDS_MODE)
+    word = mode.name.rpartition(".")[2] if isinstance(mode, External) else ""
+    return Outside(word) if word in _BOUNDS_MODES else Outside.UNDEFINED
 
 
 def copy_predicated(call: Call) -> Value:
@@ -129,12 +168,13 @@ def copy_predicated(call: Call) -> Value:
     if destination is None or predicate is None or source is None:
         raise MisunderstoodError("an operand is not understood")
     held = load(context, destination)
+    predicate, source = aligned(context, (held, condition(call, predicate), source))[1:]
     reverse = call.flag(Role.REVERSE0)
     picked, other = (held, cast(context, source, held.dtype)) if reverse else (cast(context, source, held.dtype), held)
     chosen = context.builder.result(
         Select,
         via=call.via,
-        condition=condition(call, predicate).expression,
+        condition=predicate.expression,
         on_true=picked.expression,
         on_false=other.expression,
         type=ValueType(held.dtype, held.shape),
@@ -227,10 +267,10 @@ def cast_bits(call: Call) -> Value:
     given = call.receiver if call.receiver is not None else call.given(Role.SOURCE)
     value, dtype = operand(call.context, given), call.dtype()
     if value is None or dtype is None:
-        raise MisunderstoodError("the operand or the dtype is not understood")
+        raise MisunderstoodError("the operand or the dtype is not understood", OpaqueKind.DTYPE)
     widths = [call.context.knowledge.dtype(item.name) for item in (value.dtype, dtype)]
     if widths[0] is None or widths[1] is None or widths[0].bits != widths[1].bits:
-        raise MisunderstoodError("the bits are read as a dtype of another width")
+        raise MisunderstoodError("the bits are read as a dtype of another width", OpaqueKind.DTYPE)
     made = call.context.builder.result(
         Cast, via=call.via, operand=value.expression, type=ValueType(dtype, value.shape),
         rounding=Rounding.EXACT, bitwise=True,

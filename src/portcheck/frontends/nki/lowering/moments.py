@@ -5,7 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.nki.bind import Call
 from portcheck.frontends.nki.data import Operand, allocate, as_view, cast, compute, load, store
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.reducing import combine_over, scaled
 from portcheck.frontends.nki.values import NONE, Stretch, Value, View
 from portcheck.frontends.nki.views import select

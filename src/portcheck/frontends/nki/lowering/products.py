@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32
+from portcheck.frontends.nki.arithmetic import known_int
 from portcheck.frontends.nki.bind import Call, ir_operator, operator_object
 from portcheck.frontends.nki.data import Operand, cast, operand, store
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.compute import applied, operand_for
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.memory import flattened_operand
 from portcheck.frontends.nki.values import NONE, Result, Value, View
 from portcheck.ir import Branch, Matmul, Operator, Order, Scan, Space, Transpose, ValueType, WriteMode
@@ -33,6 +34,9 @@ def matmul(call: Call) -> Value:
             Transpose, via=call.via, operand=left.expression, permutation=(1, 0), type=ValueType(left.dtype, shape)
         )
         left = Operand(turned, left.dtype, shape)
+    depths = known_int(left.shape[0]), known_int(right.shape[0])
+    if None not in depths and depths[0] != depths[1]:
+        raise MisunderstoodError(f"contracts {depths[0]} elements with {depths[1]}")
     shape = (left.shape[1], right.shape[1])
     made = context.builder.result(
         Matmul, via=call.via, stationary=left.expression, moving=right.expression, type=ValueType(FLOAT32, shape),
@@ -79,10 +83,12 @@ def scan(call: Call) -> Value:
     if call.given(Role.OPERAND0) is not None:
         present = [_prepared(call, present[0], multiplier)]
         multiplier = None
+    if len(present) != (1 if multiplier is None else 2):
+        raise MisunderstoodError("the operator or an operand is not understood")
     shape = present[0].shape
     made = context.builder.result(
         Scan, via=call.via, operator=operator, operands=tuple(item.expression for item in present),
-        type=ValueType(FLOAT32, shape), dimension=len(shape) - 1, multiplier=multiplier,
+        type=ValueType(FLOAT32, shape), dimension=len(shape) - 1, multiplier=multiplier, accumulate=ValueType(FLOAT32),
         initial=cast(context, initial, FLOAT32, call.via).expression if initial is not None else None,
     )  # fmt: skip
     return call.finish(Operand(made, FLOAT32, shape), *sources)

@@ -8,7 +8,7 @@ from portcheck.core.dtype import FLOAT32, DType, dtype_named
 from portcheck.frontends.nki.arithmetic import known_int, literal, product
 from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.data import Operand, cast, compute, operand
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.values import Value
 from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, integer
 from portcheck.knowledge import Role

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from portcheck.core.dtype import BOOL, FLOAT32, INT32, INT64
 from portcheck.frontends.nki.arithmetic import known_int, literal, plus, times
 from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
-from portcheck.frontends.nki.data import Operand, broadcast_shape, cast, compute, operand, store
+from portcheck.frontends.nki.data import Operand, aligned, broadcast_shape, cast, compute, operand, store
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.compute import operand_for, operator_for, rank_of
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.memory import condition
 from portcheck.frontends.nki.lowering.reducing import combine_free
 from portcheck.frontends.nki.values import Grid, Items, Value
@@ -39,6 +39,7 @@ def _chosen(call: Call, truth: Operand, first: Operand, second: Operand) -> Oper
     if first.is_scalar:
         dtype = second.dtype if not second.is_scalar else FLOAT32
     first, second = cast(call.context, first, dtype, call.via), cast(call.context, second, dtype, call.via)
+    truth, first, second = aligned(call.context, (truth, first, second))
     shape = broadcast_shape([truth.shape, first.shape, second.shape])
     made = call.context.builder.result(
         Select, via=call.via, condition=truth.expression, on_true=first.expression, on_false=second.expression,

@@ -6,10 +6,20 @@ from collections.abc import Callable, Mapping
 
 from portcheck.frontends.nki.bind import Call
 from portcheck.frontends.nki.data import as_view, buffers_of, expressions_of, leaves_of
-from portcheck.frontends.nki.lowering import compute, indices, memory, moments, products, reducing, selection, viewing
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.lowering import (
+    compute,
+    indices,
+    memory,
+    moments,
+    products,
+    reducing,
+    selection,
+    shuffling,
+    viewing,
+)  # fmt: skip
 from portcheck.frontends.nki.values import Result, Value, View
-from portcheck.ir import ValueType
+from portcheck.ir import OpaqueKind, ValueType
 from portcheck.knowledge import Role, Semantics
 
 _WRITES = (Role.DESTINATION, Role.REDUCE_DESTINATION)
@@ -57,6 +67,7 @@ HANDLERS: Mapping[Semantics, Callable[[Call], Value]] = {
     Semantics.RMS_NORM: reducing.rms_norm,
     Semantics.MATMUL: products.matmul,
     Semantics.SCAN: products.scan,
+    Semantics.EXCHANGE_INDEX: shuffling.stream_shuffle,
     Semantics.SELECT: selection.select,
     Semantics.SELECT_REDUCE: selection.select,
     Semantics.SELECT_AFFINE: selection.affine_select,
@@ -87,13 +98,14 @@ def lower_call(call: Call) -> Value:
     if call.misfits:
         return not_understood(call, f"{call.via} does not fit its signature: {', '.join(call.misfits)}")
     if handler is None:
-        return not_understood(call, f"{call.via} ({call.api.semantics.value}) is not modelled")
+        reason = f"{call.via} ({call.api.semantics.value}) is not modelled"
+        return not_understood(call, reason, OpaqueKind.LIBRARY)
     before, call.context.via = call.context.via, call.via
     try:
         with call.context.builder.region() as body:
             value = handler(call)
     except MisunderstoodError as error:
-        return not_understood(call, f"{call.via}: {error}")
+        return not_understood(call, f"{call.via}: {error}", error.kind)
     finally:
         call.context.via = before
     unread = call.unread() if call.api.semantics not in _WITHOUT_VALUES else []
@@ -103,7 +115,7 @@ def lower_call(call: Call) -> Value:
     return value
 
 
-def not_understood(call: Call, reason: str) -> Value:
+def not_understood(call: Call, reason: str, kind: OpaqueKind = OpaqueKind.CALL) -> Value:
     """`call` as an opaque operation that reads its arguments and writes its destinations.
 
     Where it is not known which argument is the destination, each may be.
@@ -125,7 +137,8 @@ def not_understood(call: Call, reason: str) -> Value:
         writes=buffers_of(context, *written),
         operands=expressions_of(context, *read),
         value=value_type,
+        kind=kind,
     )
     if made is not None and value_type is not None:
         return Result(made, value_type.dtype, shape, shape)
-    return context.unknown(call.via + "()", reason, *read)
+    return context.unknown(call.via + "()", reason, *read, kind=kind)

@@ -8,11 +8,11 @@ from portcheck.frontends.nki.arithmetic import is_one, known_int, product
 from portcheck.frontends.nki.bind import Call, as_sizes
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, as_view
-from portcheck.frontends.nki.lowering.failure import MisunderstoodError
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.selection import pairs_of
 from portcheck.frontends.nki.values import Grid, Parameter, Result, Stretch, Value, View
 from portcheck.frontends.nki.views import broadcast, expand, permute, reshape, select, strided
-from portcheck.ir import Expr, integer
+from portcheck.ir import Expr, OpaqueKind, integer
 from portcheck.knowledge import Role
 
 
@@ -21,7 +21,7 @@ def view(call: Call) -> Value:
     given = call.receiver if call.receiver is not None else call.given(Role.SOURCE)
     handler = _HANDLERS.get(call.api.name.rpartition(".")[2])
     if handler is None:
-        raise MisunderstoodError("this view is not modelled")
+        raise MisunderstoodError("this view is not modelled", OpaqueKind.MEMORY)
     return handler(call, given)
 
 
@@ -48,7 +48,7 @@ def _expand_dims(call: Call, given: Value | None) -> Value:
 
 def _ap(call: Call, given: Value | None) -> Value:
     if any(call.values.get(item.name) is not None for item in call.api.parameters if item.name.endswith("_offset")):
-        raise MisunderstoodError("an access pattern with an offset from memory")
+        raise MisunderstoodError("an access pattern with an offset from memory", OpaqueKind.MEMORY)
     call.asked.add(Role.OTHER)
     return strided(call.context, _of(call, given), pairs_of(call, call.given(Role.PATTERN)), call.number(Role.OFFSET))
 
@@ -58,7 +58,7 @@ def _permute(call: Call, given: Value | None) -> Value:
     order = [known_int(size) for size in _needed(as_sizes(call.context, call.given(Role.AXIS)))]
     turned = permute(target, [place for place in order if place is not None])
     if turned is None:
-        raise MisunderstoodError("the order of dimensions is not understood")
+        raise MisunderstoodError("the order of dimensions is not understood", OpaqueKind.MEMORY)
     return turned
 
 
@@ -72,7 +72,7 @@ def _select(call: Call, given: Value | None) -> Value:
     target = _of(call, given)
     index = call.number(Role.INDICES)
     if index is None:
-        raise MisunderstoodError("an index from memory")
+        raise MisunderstoodError("an index from memory", OpaqueKind.MEMORY)
     return _at(call.context, target, _axis(call, len(target.dimensions)), index)
 
 
@@ -85,7 +85,7 @@ def _flatten(call: Call, given: Value | None) -> Value:
     target = _of(call, given)
     ends = [known_int(as_number(call.context, value)) for value in call.all(Role.AXIS)]
     if len(ends) != 2 or ends[0] is None or ends[1] is None:
-        raise MisunderstoodError("the dimensions are not understood")
+        raise MisunderstoodError("the dimensions are not understood", OpaqueKind.MEMORY)
     first, last = (end % max(len(target.shape), 1) for end in ends if end is not None)
     shape = target.shape
     return reshape(call.context, target, (*shape[:first], product(shape[first : last + 1]), *shape[last + 1 :]))
@@ -102,7 +102,7 @@ def _broadcast(call: Call, given: Value | None) -> Value:
     target = _of(call, given)
     axis, size = _axis(call, len(target.dimensions)), call.number(Role.SIZE)
     if size is None or not is_one(target.shape[axis]):
-        raise MisunderstoodError("the dimension cannot be broadcast")
+        raise MisunderstoodError("the dimension cannot be broadcast", OpaqueKind.MEMORY)
     return broadcast(call.context, target, (*target.shape[:axis], size, *target.shape[axis + 1 :]))
 
 
@@ -110,7 +110,7 @@ def _at(context: Context, target: View, axis: int, selector: Expr | Stretch) -> 
     before: list[Expr | Stretch] = [Stretch(None, None)] * axis
     taken = select(context, target, [*before, selector])
     if taken is None:
-        raise MisunderstoodError("the dimension does not exist")
+        raise MisunderstoodError("the dimension does not exist", OpaqueKind.MEMORY)
     return taken
 
 
@@ -126,13 +126,13 @@ def _of(call: Call, given: Value | None, rank: int = 2) -> View:
 def _axis(call: Call, rank: int) -> int:
     axis = call.constant(Role.AXIS)
     if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise MisunderstoodError("the dimension is not understood")
+        raise MisunderstoodError("the dimension is not understood", OpaqueKind.MEMORY)
     return axis % rank
 
 
 def _needed(shape: Sequence[Expr] | None) -> Sequence[Expr]:
     if not shape:
-        raise MisunderstoodError("the shape is not understood")
+        raise MisunderstoodError("the shape is not understood", OpaqueKind.MEMORY)
     return shape
 
 

@@ -1,0 +1,13 @@
+"""How a lowering says that it does not understand a call."""
+
+from __future__ import annotations
+
+from portcheck.ir import OpaqueKind
+
+
+class MisunderstoodError(Exception):
+    """The call is kept opaque for this reason; `kind` is what stood in the way."""
+
+    def __init__(self, reason: str, kind: OpaqueKind = OpaqueKind.CALL) -> None:
+        super().__init__(reason)
+        self.kind = kind

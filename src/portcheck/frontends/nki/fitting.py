@@ -1,0 +1,26 @@
+"""Whether a tile fits where it is put."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from portcheck.frontends.nki.arithmetic import known_int
+from portcheck.ir import Expr
+
+
+def misfit(shape: Sequence[Expr], wanted: Sequence[Expr]) -> str:
+    """Why a tile of extents `shape` certainly does not fill `wanted`, extents of 1 repeated; "" where it may."""
+    if not shape:
+        return ""
+    if len(shape) != len(wanted):
+        return f"{len(shape)} dimensions where there are {len(wanted)}"
+    for own, other in zip(shape, wanted, strict=True):
+        if not may_equal(own, other) and known_int(own) != 1:
+            return f"{known_int(own)} elements where there are {known_int(other)}"
+    return ""
+
+
+def may_equal(one: Expr, other: Expr) -> bool:
+    """Whether two extents are not known to differ."""
+    first, second = known_int(one), known_int(other)
+    return first is None or second is None or first == second
