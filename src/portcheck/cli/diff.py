@@ -18,7 +18,7 @@ from portcheck.cli.arguments import (
 )
 from portcheck.cli.nvcc_flags import ignored_flags, parse_flags
 from portcheck.cli.writing import output_width, wants_color, write_data, write_files, write_message
-from portcheck.reporting import format_names, render, single_line
+from portcheck.reporting import format_names, prepare, render, single_line
 
 if TYPE_CHECKING:
     from portcheck.pipeline import Analysis
@@ -151,31 +151,40 @@ def diff(
     files = destinations(output or (), inputs=(cuda, nki))
     flags = parse_flags(nvcc_flags)
 
-    # The parsers are loaded here and not with the module, so that --help is quick.
-    from portcheck.pipeline import Request, check
-    from portcheck.rubric import exit_code
+    # Here and not with the module, so that --help is quick; and the reader first: it loads the port's parser meanwhile.
+    from portcheck.frontends.nki import reader
 
-    request = Request(
-        cuda_path=cuda,
-        nki_path=nki,
-        cuda_kernels=tuple(cuda_kernel or ()),
-        nki_kernel=nki_kernel,
-        target=target,
-        nki_version=nki_version,
-        defines=definitions(define or ()),
-        include_roots=folders(include or ()),
-        shapes=sizes(shape or ()),
-        dtypes=named_values("--dtype", dtype or ()),
-        nvcc_flags=" ".join((*flags.known, *flags.ignored)),
-        assumptions=assumptions(assume or ()),
-    )
-    for statement in () if quiet else ignored_flags(flags):
-        write_message(f"portcheck: note: {single_line(statement)}")
-    analysis = check(request)
+    with reader() as read_port:
+        from portcheck.pipeline import Request, check
+
+        request = Request(
+            cuda_path=cuda,
+            nki_path=nki,
+            cuda_kernels=tuple(cuda_kernel or ()),
+            nki_kernel=nki_kernel,
+            target=target,
+            nki_version=nki_version,
+            defines=definitions(define or ()),
+            include_roots=folders(include or ()),
+            shapes=sizes(shape or ()),
+            dtypes=named_values("--dtype", dtype or ()),
+            nvcc_flags=" ".join((*flags.known, *flags.ignored)),
+            assumptions=assumptions(assume or ()),
+        )
+        for statement in () if quiet else ignored_flags(flags):
+            write_message(f"portcheck: note: {single_line(statement)}")
+        prepare(format_name)
+        analysis = check(request, read_port=read_port)
     write_files([(path, _rendered(analysis, name)) for name, path in files])
     if not quiet:
         write_data(_rendered(analysis, format_name, color=wants_color() and not no_color, width=output_width()))
-    raise typer.Exit(exit_code(analysis.report.verdict, fail_on.value))
+    raise typer.Exit(_exit_code(analysis, fail_on))
+
+
+def _exit_code(analysis: Analysis, fail_on: FailOn) -> int:
+    from portcheck.rubric import exit_code
+
+    return exit_code(analysis.report.verdict, fail_on.value)
 
 
 def _rendered(analysis: Analysis, format_name: str, *, color: bool = False, width: int | None = None) -> str:

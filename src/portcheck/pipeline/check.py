@@ -15,7 +15,7 @@ from portcheck.core.errors import InputError, did_you_mean
 from portcheck.core.report import Input, Inputs, Report, Tool
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda import CudaModule, read_cuda
-from portcheck.frontends.nki import NkiModule, NkiOptions, read_nki
+from portcheck.frontends.nki import NkiModule, NkiOptions, Port, Reader, read_nki
 from portcheck.frontends.reading import Problem
 from portcheck.ir import Program, Ranges, Side, kernel_operations
 from portcheck.ir.verify import verify
@@ -43,25 +43,31 @@ class Analysis:
     sources: Mapping[str, SourceFile]
 
 
-def check(request: Request) -> Analysis:
-    """Compares the two files of `request`. Raises InputError for what cannot be compared (exit code 2)."""
+def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
+    """Compares the two files of `request`. Raises InputError for what cannot be compared (exit code 2).
+
+    `read_port` reads the port; `frontends.nki.reader` gives one that works in another process.
+    """
     knowledge = load()
     target = _target(request.target, knowledge)
     _require_version(request.nki_version)
     _require_dtypes(request.dtypes)
     cuda_source, nki_source = read_source(request.cuda_path), read_source(request.nki_path)
     check_order(cuda_source, nki_source)
+    nki = read_port(nki_source, _nki_options(request, target))  # first: it may work beside us
     cuda = read_cuda(cuda_source, cuda_options(request))
-    nki = read_nki(nki_source, _nki_options(request, target))
     given = {cuda_source.path: cuda_source, nki_source.path: nki_source}
     names, nki_name, pairing = choose_kernels(request, given, cuda.kernels, nki.kernels)
     original = cuda.lower(names)
-    port = nki.lower([nki_name]) if nki_name else _empty(nki_source)
     sources = {**given, **_included(original)}
-    failures: list[str] = [*_invalid(original), *_invalid(port)]
-    facts, other = facts_of(original), facts_of(port)
+    facts = facts_of(original)
+    lost: list[str] = []
+    evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", lost)
+    port = nki.lower([nki_name]) if nki_name else _empty(nki_source)  # not earlier: what reads it may still be at work
+    other = facts_of(port)
+    failures = [*_invalid(original), *_invalid(port)]
     known = len(failures)
-    evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", failures)
+    failures += lost
     computed = _isolated(lambda: evaluate(port), _NOTHING, "what the port computes", failures)
     evaluated, computed = _doubted(evaluated, original, cuda.problems), _doubted(computed, port, nki.problems)
     alignment = _aligned(facts, other, evaluated, computed, failures)
@@ -182,7 +188,7 @@ def _inputs(
     nki_source: SourceFile,
     original: Program,
     port: Program,
-    nki: NkiModule,
+    nki: Port,
 ) -> Inputs:
     evidence = nki.version_evidence
     why = (f"read as NKI {nki.version}: {'; '.join(evidence)}",) if evidence else ()

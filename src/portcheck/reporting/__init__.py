@@ -9,7 +9,7 @@ from portcheck.core.source import SourceFile
 from portcheck.reporting.catalogue import Options, format_names, renderer
 from portcheck.reporting.escape import single_line, visible
 
-__all__ = ["format_names", "render", "schema", "single_line", "visible"]
+__all__ = ["format_names", "prepare", "render", "schema", "single_line", "visible"]
 
 DEFAULT_WIDTH = 120
 
@@ -33,6 +33,11 @@ def render(
     Raises InputError for a name that is no format.
     """
     return renderer(format_name)(report, Options(color=color, width=width, sources=sources or {}))
+
+
+def prepare(format_name: str) -> None:
+    """Loads what the format `format_name` needs, ahead of `render`; raises InputError for a name that is none."""
+    renderer(format_name)
 
 
 def schema() -> str:

@@ -32,6 +32,7 @@ from portcheck.ir import (
     Symbol,
     ValueType,
     apply,
+    is_within,
 )  # fmt: skip
 
 _RANKS = (INT32, UINT32, INT64, UINT64, BFLOAT16, FLOAT16, FLOAT32, FLOAT64)
@@ -43,6 +44,8 @@ _MODULAR = frozenset(
 )  # fmt: skip
 _SHRINKING = frozenset({Operator.TRUNCATED_DIVIDE, Operator.SHIFT_RIGHT_ARITHMETIC, Operator.SHIFT_RIGHT_LOGICAL})
 _LARGEST_EXPRESSION = 300
+DEEPEST_EXPRESSION = 80
+"""Levels of an expression that is carried along; the text form and the walks over one reach a little further."""
 _INDEX_BITS = 32
 """Integers of this width or more are expressions; what is made narrower is cut by an operation, unless it fits."""
 
@@ -69,7 +72,7 @@ def pure(state: State, operator: Operator, arguments: tuple[Scalar, ...], dtype:
     """`operator` applied as an expression; one that grew too large is put into a register."""
     size = 1 + sum(argument.size for argument in arguments)
     result = Scalar(apply(operator, *(argument.expr for argument in arguments), dtype=dtype), dtype, size)
-    if size <= _LARGEST_EXPRESSION:
+    if size <= DEEPEST_EXPRESSION or (size <= _LARGEST_EXPRESSION and is_within(result.expr, DEEPEST_EXPRESSION)):
         return result
     place = state.register("expression", dtype)
     state.store(place, result.expr, via="")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from portcheck.core.dtype import INT32, INT64, UINT64, DType
 from portcheck.frontends.cuda.bytes import quotient
-from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.conversions import DEEPEST_EXPRESSION, convert, materialised
 from portcheck.frontends.cuda.obstacles import Obstacle
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -23,9 +23,7 @@ from portcheck.frontends.cuda.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.vectors import lanes_of, loaded
-from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, OpaqueKind, Operator, Symbol, apply
-
-_DEEPEST_OFFSET = 80
+from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, OpaqueKind, Operator, Symbol, apply, is_within
 
 
 def pointer_of(state: State, value: Value) -> Pointer | None:
@@ -65,11 +63,8 @@ def _advanced(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> 
 
 def _kept(state: State, offset: Expr) -> Expr:
     """`offset`, put into a register where it grew too deep to carry along."""
-    level = [offset]
-    for _ in range(_DEEPEST_OFFSET):
-        level = [argument for node in level if isinstance(node, Apply) for argument in node.arguments]
-        if not level:
-            return offset
+    if is_within(offset, DEEPEST_EXPRESSION):
+        return offset
     place = state.register("offset", INT64)
     state.store(place, materialised(state, Scalar(offset, INT64)), via="")
     return state.load(place, INT64).expr

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from portcheck.core.dtype import BOOL, FLOAT64, INT64, DType
-from portcheck.ir import PREDICATES, Apply, Const, Expr, Operator, integer
+from portcheck.ir import PREDICATES, Apply, Const, Expr, Operator, integer, is_within, subexpressions
 
 SIZE_LIMIT = 256
 DEPTH_LIMIT = 80
@@ -50,14 +50,8 @@ def is_small(expression: Expr) -> bool:
 
 def is_bounded(expression: Expr, size: int = 8 * SIZE_LIMIT) -> bool:
     """Whether `expression` has at most `size` nodes and DEPTH_LIMIT levels."""
-    level: list[Expr] = [expression]
-    count = 0
-    for _ in range(DEPTH_LIMIT):
-        count += len(level)
-        if not level or count > size:
-            break
-        level = [argument for node in level if isinstance(node, Apply) for argument in node.arguments]
-    return not level and count <= size
+    is_smaller = all(count < size for count, _ in enumerate(subexpressions(expression)))
+    return is_smaller and is_within(expression, DEPTH_LIMIT)
 
 
 def binary(operator: Operator, left: Expr, right: Expr) -> Expr | None:

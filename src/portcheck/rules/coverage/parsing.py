@@ -78,12 +78,14 @@ def cuda_not_parsed(pair: Pair) -> Iterator[Draft]:
     Certainty.CERTAIN,
     needs_port=False,
     documentation="""
-The port is not valid Python, or no function in it is an NKI kernel. There is nothing to compare.
+The port is not valid Python, or no function in it is an NKI kernel, or reading it ended or exceeded its limits of time
+and memory. There is nothing to compare.
 
 **How to fix.** Correct the syntax; make sure that the kernel is decorated (`@nki.jit`) and uses `nki.language` or
 `nki.isa`.
 
-**How we know.** Python's own parser refuses the text, or no function is decorated as a kernel.
+**How we know.** Python's own parser refuses the text, or no function is decorated as a kernel, or the process that read
+it did not answer.
 """,
     examples=(
         Example(title="a kernel", cuda=_KERNEL, nki=_PORT, hit=False),
@@ -99,6 +101,6 @@ def nki_not_parsed(pair: Pair) -> Iterator[Draft]:
     path = pair.nki.program.path
     yield Draft(
         message=f"{path} cannot be compared: {problem.message if problem else 'it holds no NKI kernel'}.",
-        remedy="Correct the syntax at the place shown." if problem else "Decorate the kernel with @nki.jit.",
+        remedy="Correct or simplify the text at the place shown." if problem else "Decorate the kernel with @nki.jit.",
         nki=problem.span if problem else None,
     )
