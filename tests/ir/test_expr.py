@@ -26,6 +26,7 @@ from portcheck.ir import (
     apply,
     arity,
     integer,
+    is_within,
     refs_in,
     subexpressions,
     substitute,
@@ -82,6 +83,12 @@ def test_substitution_reaches_the_bottom_of_a_deep_tree_and_shares_what_stays() 
     assert sum(1 for _ in subexpressions(changed)) == 100_001
     assert symbols_in(changed) == {"b"}
     assert substitute(deep, {"c": ONE}) is deep
+
+
+@pytest.mark.parametrize(("levels", "expected"), [(0, False), (2, False), (3, True), (99, True)])
+def test_levels_of_an_expression_are_counted_up_to_a_limit(levels: int, expected: bool) -> None:
+    assert is_within(SUM, levels) is expected
+    assert is_within(A, 1)
 
 
 @pytest.mark.parametrize("operator", Operator)

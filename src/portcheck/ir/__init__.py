@@ -1,5 +1,6 @@
 """The semantic IR: one small vocabulary for CUDA kernels and NKI kernels (see docs/decisions/0002)."""
 
+from portcheck.ir.access import Access
 from portcheck.ir.build import Builder
 from portcheck.ir.expr import (
     ONE,
@@ -12,6 +13,7 @@ from portcheck.ir.expr import (
     Symbol,
     apply,
     integer,
+    is_within,
     refs_in,
     subexpressions,
     substitute,
@@ -28,7 +30,10 @@ from portcheck.ir.kinds import (
     CheckKind,
     ExchangeKind,
     LeaveKind,
+    MemoryOrder,
+    OpaqueKind,
     Order,
+    Outside,
     Rounding,
     Scope,
     WriteMode,
@@ -43,7 +48,6 @@ from portcheck.ir.operators import (
     arity,
 )
 from portcheck.ir.ops import (
-    Access,
     Alloc,
     Assume,
     Atomic,
@@ -125,12 +129,15 @@ __all__ = [
     "Load",
     "Loop",
     "Matmul",
+    "MemoryOrder",
     "ONE",
     "Op",
     "Opaque",
+    "OpaqueKind",
     "Operation",
     "Operator",
     "Order",
+    "Outside",
     "PREDICATES",
     "Parameter",
     "Polynomial",
@@ -164,6 +171,7 @@ __all__ = [
     "definitions",
     "expressions",
     "integer",
+    "is_within",
     "kernel_operations",
     "number",
     "operands",

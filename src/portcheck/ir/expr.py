@@ -59,9 +59,12 @@ def integer(value: int, dtype: DType = INT64) -> Const:
 
 
 def apply(operator: Operator, *arguments: Expr, dtype: DType | None = None) -> Apply:
-    """`operator` applied to `arguments`; the dtype defaults to bool for predicates, else to the first argument's."""
+    """`operator` applied to `arguments`.
+
+    The dtype defaults to bool for predicates, to that of the second argument for a select, else to the first's.
+    """
     if dtype is None:
-        dtype = BOOL if operator in PREDICATES else arguments[0].dtype
+        dtype = BOOL if operator in PREDICATES else arguments[operator is Operator.SELECT].dtype
     return Apply(operator, arguments, dtype)
 
 
@@ -85,15 +88,37 @@ def refs_in(expression: Expr) -> frozenset[int]:
     return frozenset(node.id for node in subexpressions(expression) if isinstance(node, Ref))
 
 
+def is_within(expression: Expr, levels: int) -> bool:
+    """Whether `expression` has at most `levels` levels; a constant or a symbol has one."""
+    level: list[Expr] = [expression]
+    for _ in range(levels):
+        level = [argument for node in level if isinstance(node, Apply) for argument in node.arguments]
+        if not level:
+            return True
+    return False
+
+
 def substitute(expression: Expr, symbols: dict[str, Expr]) -> Expr:
-    """`expression` with each symbol named in `symbols` replaced."""
-    match expression:
-        case Symbol(name) if name in symbols:
-            return symbols[name]
-        case Apply(operator, arguments, dtype):
-            return Apply(operator, tuple(substitute(argument, symbols) for argument in arguments), dtype)
-        case _:
-            return expression
+    """`expression` with each symbol named in `symbols` replaced; safe for trees of any depth."""
+    made: list[Expr] = []
+    pending: list[tuple[Expr, bool]] = [(expression, False)]
+    while pending:
+        node, has_arguments = pending.pop()
+        match node:
+            case Symbol(name) if name in symbols:
+                made.append(symbols[name])
+            case Apply(operator, arguments, dtype) if has_arguments:
+                first = len(made) - len(arguments)
+                replaced = tuple(made[first:])
+                del made[first:]
+                is_same = all(new is old for new, old in zip(replaced, arguments, strict=True))
+                made.append(node if is_same else Apply(operator, replaced, dtype))
+            case Apply(arguments=arguments):
+                pending.append((node, True))
+                pending.extend((argument, False) for argument in reversed(arguments))
+            case _:
+                made.append(node)
+    return made[0]
 
 
 ZERO = integer(0, INT32)

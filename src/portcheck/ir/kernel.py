@@ -71,7 +71,8 @@ class Program:
     """What one side of a pair does: its kernels and the order they are launched in.
 
     `version` is the language version the source was read as ("0.6" for NKI; empty for CUDA). `notes` are statements
-    of the frontend that a report must repeat (assumed macros, chosen template instance, stated flags).
+    of the frontend that a report must repeat (assumed macros, chosen template instance, stated flags). `flags` are
+    the compiler's floating-point modes that are on: fast-math, fmad, ftz, prec-div.
     """
 
     side: Side
@@ -80,6 +81,7 @@ class Program:
     launches: tuple[Launch, ...]
     version: str = ""
     notes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called `name`; KeyError if there is none."""

@@ -10,33 +10,27 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from portcheck.core.dtype import BOOL
-from portcheck.ir.expr import Apply, Const, Expr, Ref, Symbol, subexpressions
+from portcheck.ir.access import Access
+from portcheck.ir.expr import Const, Expr, Ref, Symbol, subexpressions
 from portcheck.ir.kernel import Kernel, Launch, Program
-from portcheck.ir.operators import PREDICATES, Operator, arity
 from portcheck.ir.ops import (
-    Access,
     Alloc,
     Assume,
     Atomic,
     Branch,
-    Cast,
-    Compute,
     Copy,
     Leave,
     Loop,
-    Matmul,
     Op,
+    Random,
     Range,
-    Reduce,
     Return,
-    Scan,
     Store,
-    Transpose,
     While,
 )
 from portcheck.ir.ops import Sequence as Steps
 from portcheck.ir.types import ValueType
+from portcheck.ir.value_checks import bool_problems, form_problems, result_type, value_problems
 from portcheck.ir.walk import accesses, expressions, kernel_operations, operations
 
 _SHOWN = 20
@@ -90,21 +84,7 @@ def _launch_problems(program: Program, launch: Launch) -> Iterator[str]:
             yield f"{where} gives an argument for {name!r}, which is no parameter"
     sizes = (*launch.grid, *launch.block, *(() if launch.shared_bytes is None else (launch.shared_bytes,)))
     for size in sizes:
-        yield from (f"{where}: {problem}" for problem in _form_problems(size))
-
-
-def _form_problems(expression: Expr) -> Iterator[str]:
-    """What is wrong with the operators of `expression`, wherever it stands."""
-    for node in subexpressions(expression):
-        if isinstance(node, Apply):
-            yield from _operator_problems(node.operator, len(node.arguments), node.dtype == BOOL)
-
-
-def _operator_problems(operator: Operator, operands: int, is_bool: bool) -> Iterator[str]:
-    if operands != arity(operator):
-        yield f"{operator} has {operands} operands and takes {arity(operator)}"
-    if operator in PREDICATES and not is_bool:
-        yield f"{operator} is a predicate and must give bool"
+        yield from (f"{where}: {problem}" for problem in form_problems(size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +171,16 @@ class _KernelChecker:
             yield from self._access(access, scope)
         yield from self._written(op)
         yield from self._control(op, scope)
-        yield from _value_problems(op, scope)
+        yield from value_problems(op, scope.results)
 
     # Expressions and accesses
 
     def _condition(self, condition: Expr, scope: _Scope) -> Iterator[str]:
         yield from self._expression(condition, scope)
-        yield from _bool_problems("condition", condition)
+        yield from bool_problems("condition", condition)
 
     def _expression(self, expression: Expr, scope: _Scope) -> Iterator[str]:
-        yield from _form_problems(expression)
+        yield from form_problems(expression)
         for node in subexpressions(expression):
             match node:
                 case Symbol():
@@ -224,7 +204,7 @@ class _KernelChecker:
             where = "is not visible here" if ref.id in self._defined else "is not defined"
             yield f"%{ref.id} {where}"
             return
-        value_type = _result_type(definition)
+        value_type = result_type(definition)
         if value_type is None:
             yield f"%{ref.id} has no result"
         elif value_type.dtype != ref.dtype:
@@ -232,7 +212,7 @@ class _KernelChecker:
 
     def _access(self, access: Access, scope: _Scope) -> Iterator[str]:
         if access.mask is not None:
-            yield from _bool_problems("mask", access.mask)
+            yield from bool_problems("mask", access.mask)
         for axis in _repeated(f"axis {axis.name!r}" for axis in access.axes):
             yield f"{axis} in the access to {access.buffer!r}"
         buffer = scope.buffers.get(access.buffer)
@@ -252,13 +232,15 @@ class _KernelChecker:
     def _control(self, op: Op, scope: _Scope) -> Iterator[str]:
         match op:
             case Branch() | Assume():
-                yield from _bool_problems("condition", op.condition)
+                yield from bool_problems("condition", op.condition)
             case Loop(values=Steps(condition=condition)):
-                yield from _bool_problems("condition", condition)
+                yield from bool_problems("condition", condition)
             case Loop(values=Range(step=Const(value=0))):
                 yield "the step is 0"
             case Leave() if not scope.is_in_loop:
                 yield "there is no loop to leave"
+            case Random() if op.state and op.state not in scope.buffers:
+                yield f"the state {op.state!r} is no buffer that this can see"
             case Return():
                 for buffer in op.buffers:
                     if buffer not in scope.buffers:
@@ -273,77 +255,3 @@ def _bound_names(body: Iterable[Op]) -> Iterator[str]:
             yield op.variable
         for access in accesses(op):
             yield from (axis.name for axis in access.axes)
-
-
-def _bool_problems(what: str, condition: Expr) -> Iterator[str]:
-    if condition.dtype != BOOL:
-        yield f"the {what} is {condition.dtype}, not bool"
-
-
-# Values
-
-
-def _result_type(op: Op) -> ValueType | None:
-    value_type = None if isinstance(op, Alloc) else getattr(op, "type", None)
-    return value_type if isinstance(value_type, ValueType) else None
-
-
-def _value_problems(op: Op, scope: _Scope) -> Iterator[str]:
-    """What is wrong with the operands and the type of an operation on data."""
-    match op:
-        case Compute():
-            yield from _operator_problems(op.operator, len(op.operands), op.type.dtype == BOOL)
-            if op.mask is not None:
-                yield from _bool_problems("mask", op.mask)
-            for operand in op.operands:
-                yield from _broadcast_problems(_shape(operand, scope), op.type.shape)
-        case Cast():
-            yield from _broadcast_problems(_shape(op.operand, scope), op.type.shape)
-        case Reduce():
-            yield from _reduce_problems(op, _shape(op.operand, scope))
-        case Scan():
-            if (op.dimension is None) == (op.lanes is None):
-                yield "exactly one of dimension and lanes must be given"
-        case Matmul():
-            stationary, moving = _shape(op.stationary, scope), _shape(op.moving, scope)
-            if stationary and moving and _differ(stationary[0], moving[0]):
-                yield f"contracts {_extent(stationary[0])} elements with {_extent(moving[0])}"
-        case Transpose():
-            if sorted(op.permutation) != list(range(len(op.permutation))):
-                yield f"{op.permutation} is no permutation"
-        case _:
-            pass
-
-
-def _reduce_problems(op: Reduce, shape: tuple[Expr, ...]) -> Iterator[str]:
-    if bool(op.dimensions) == (op.lanes is not None):
-        yield "exactly one of dimensions and lanes must be given"
-    for dimension in op.dimensions:
-        if dimension < 0 or (shape and dimension >= len(shape)):
-            yield f"the operand has no dimension {dimension}"
-    if op.mask is not None:
-        yield from _bool_problems("mask", op.mask)
-
-
-def _shape(operand: Expr, scope: _Scope) -> tuple[Expr, ...]:
-    """The shape of a result; empty for everything whose shape is not stated."""
-    definition = scope.results.get(operand.id) if isinstance(operand, Ref) else None
-    value_type = None if definition is None else _result_type(definition)
-    return () if value_type is None else value_type.shape
-
-
-def _broadcast_problems(operand: tuple[Expr, ...], result: tuple[Expr, ...]) -> Iterator[str]:
-    if len(operand) != len(result):
-        return
-    for dimension, (given, wanted) in enumerate(zip(operand, result, strict=True)):
-        if _differ(given, wanted) and _extent(given) != 1:
-            yield f"dimension {dimension} of an operand is {_extent(given)} and of the result {_extent(wanted)}"
-
-
-def _differ(first: Expr, second: Expr) -> bool:
-    """Whether two extents are literals and not the same."""
-    return isinstance(first, Const) and isinstance(second, Const) and first.value != second.value
-
-
-def _extent(extent: Expr) -> float | None:
-    return extent.value if isinstance(extent, Const) else None

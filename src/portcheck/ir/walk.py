@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from portcheck.ir.access import Access
 from portcheck.ir.expr import Expr
 from portcheck.ir.kernel import Kernel, Program
+from portcheck.ir.kinds import WriteMode
 from portcheck.ir.ops import (
-    Access,
     Assume,
     Atomic,
+    Barrier,
     Branch,
     Call,
     Cast,
@@ -26,6 +28,7 @@ from portcheck.ir.ops import (
     Random,
     Range,
     Reduce,
+    Return,
     Scan,
     Select,
     Sequence,
@@ -68,12 +71,20 @@ def accesses(op: Op) -> tuple[Access, ...]:
 
 
 def reads(op: Op) -> tuple[str, ...]:
-    """The names of the buffers `op` itself reads."""
+    """The names of the buffers `op` itself reads: what is added to counts, and so does what a port hands back."""
     match op:
         case Load() | Atomic():
             return (op.access.buffer,)
+        case Store() if op.mode is not WriteMode.OVERWRITE:
+            return (op.access.buffer,)
+        case Copy() if op.mode is not WriteMode.OVERWRITE:
+            return (op.source.buffer, op.destination.buffer)
         case Copy():
             return (op.source.buffer,)
+        case Random() if op.state:
+            return (op.state,)
+        case Return():
+            return op.buffers
         case Call() | Opaque():
             return op.reads
         case _:
@@ -87,6 +98,8 @@ def writes(op: Op) -> tuple[str, ...]:
             return (op.access.buffer,)
         case Copy():
             return (op.destination.buffer,)
+        case Random() if op.state:
+            return (op.state,)
         case Call() | Opaque():
             return op.writes
         case _:
@@ -110,7 +123,11 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (op.condition, op.on_true, op.on_false)
         case Atomic():
             return (op.value,) if op.compare is None else (op.value, op.compare)
-        case While() | Branch() | Assume() | Check():
+        case Barrier() if op.operand is not None:
+            return (op.operand,)
+        case Check():
+            return (op.condition, *op.operands)
+        case While() | Branch() | Assume():
             return (op.condition,)
         case Call():
             return op.arguments
@@ -128,29 +145,36 @@ def expressions(op: Op) -> tuple[Expr, ...]:
         found.extend(axis.extent for axis in access.axes if axis.extent is not None)
         if access.mask is not None:
             found.append(access.mask)
-    match op:
-        case Loop(values=Range(start=start, stop=stop, step=step)):
-            found.extend((start, stop, step))
-        case Loop(values=Sequence(start=start, condition=condition, next=following)):
-            found.extend((start, condition, following))
-        case Load() if op.fill is not None:
-            found.append(op.fill)
-        case Exchange():
-            found.append(op.width)
-            if op.lanes_mask is not None:
-                found.append(op.lanes_mask)
-        case Compute() if op.mask is not None:
-            found.append(op.mask)
-        case Reduce():
-            found.extend(optional for optional in (op.lanes, op.mask) if optional is not None)
-        case Scan():
-            found.extend(optional for optional in (op.lanes, op.initial) if optional is not None)
-        case _:
-            pass
+    found.extend(expression for expression in _beside_operands(op) if expression is not None)
     value_type = getattr(op, "type", None)
     if value_type is not None:
         found.extend(value_type.shape)
     return tuple(found)
+
+
+def _beside_operands(op: Op) -> tuple[Expr | None, ...]:
+    """The bounds, fills, masks and numbers of lanes of `op`."""
+    match op:
+        case Loop(values=Range(start=start, stop=stop, step=step)):
+            return (start, stop, step)
+        case Loop(values=Sequence(start=start, condition=condition, next=following)):
+            return (start, condition, following)
+        case Load():
+            return (op.fill,)
+        case Exchange():
+            return (op.width, op.lanes_mask)
+        case Compute():
+            return (op.mask,)
+        case Reduce():
+            return (op.lanes, op.lanes_mask, op.mask)
+        case Scan():
+            return (op.lanes, op.lanes_mask, op.initial, op.mask)
+        case Atomic():
+            return (op.limit,)
+        case Barrier():
+            return (op.participants,)
+        case _:
+            return ()
 
 
 def rebuild(body: Iterable[Op], change: Callable[[Op], Iterable[Op]]) -> tuple[Op, ...]:

@@ -6,6 +6,7 @@ from portcheck.knowledge.check import check, problems
 from portcheck.knowledge.chips import Chip, Engine, Peak, Quantity, StartRule
 from portcheck.knowledge.constructs import Construct, ConstructKind, ErrorBound
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable
+from portcheck.knowledge.limits import Limit
 from portcheck.knowledge.load import Knowledge, load
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant
 from portcheck.knowledge.schema import UNKNOWN, Unknown
@@ -28,6 +29,7 @@ __all__ = [
     "Engine",
     "ErrorBound",
     "Knowledge",
+    "Limit",
     "NkiSpace",
     "NkiVersion",
     "ObjectTable",

@@ -9,6 +9,7 @@ from portcheck.core.errors import KnowledgeError
 from portcheck.knowledge.apis import Api, ApiVersion
 from portcheck.knowledge.constructs import Construct
 from portcheck.knowledge.load import Knowledge
+from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.versions import NkiVersion
 
 _RESULT_WORDS = frozenset({"", "destination", "operand", "promote", "argument", "unknown"})
@@ -23,6 +24,7 @@ def problems(knowledge: Knowledge) -> Iterator[str]:
     yield from _dtype_problems(knowledge)
     yield from _chip_problems(knowledge)
     yield from _object_problems(knowledge)
+    yield from _limit_problems(knowledge)
 
 
 def check(knowledge: Knowledge) -> None:
@@ -114,6 +116,15 @@ def _object_problems(knowledge: Knowledge) -> Iterator[str]:
     for name, constant in objects.constants.items():
         if constant.values.keys() != knowledge.chips.keys():
             yield f'constant "{name}" does not give one value for every chip'
+
+
+def _limit_problems(knowledge: Knowledge) -> Iterator[str]:
+    for name, limit in knowledge.limits.items():
+        yield from _source_problems(f'limit "{name}"', limit.source)
+    warp = knowledge.cuda_limit("warp_size")
+    for construct in dict.fromkeys(knowledge.constructs.values()):
+        if construct.semantics is Semantics.INDEX_WARP_SIZE and construct.value not in (None, warp):
+            yield f'construct "{construct.name}" is {construct.value} and the limit "warp_size" {warp}'
 
 
 def _target_problems(where: str, targets: tuple[str, ...], knowledge: Knowledge) -> Iterator[str]:

@@ -8,7 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from portcheck.core.errors import did_you_mean
-from portcheck.ir import Operator, Rounding, Scope
+from portcheck.ir import MemoryOrder, Operator, Rounding, Scope
+from portcheck.knowledge.limits import FILE as LIMITS_FILE
 from portcheck.knowledge.schema import Sources, Table, Unknown, read_toml, toml_files
 from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.signatures import Parameter, Role, parameters_at
@@ -60,7 +61,8 @@ class Construct:
 
     `operator` is the IR operator it computes, None when there is none. `dtype` is the result's dtype name, "operand"
     when it is that of the (promoted) operands, "" when there is no result or the source does not fix it. `lanes` counts
-    the elements of a packed or vector type. `rounding` is set where the name fixes it. `value` is a macro's number.
+    the elements of a packed or vector type. `rounding` and `memory_order` are set where the name fixes them. `value` is
+    a macro's number.
     `float_form` is what an overloaded name means for float operands, `fast_math` what -use_fast_math turns it into.
     """
 
@@ -76,6 +78,7 @@ class Construct:
     saturates: bool
     lanes: int
     scope: Scope | None
+    memory_order: MemoryOrder | None
     value: float | int | None
     float_form: str
     fast_math: str
@@ -94,9 +97,11 @@ class Construct:
 
 
 def load_constructs(folder: Path) -> Mapping[str, Construct]:
-    """Read `mappings/cuda`: every spelling (name or alias) to its construct; raises KnowledgeError."""
+    """Read the constructs of `mappings/cuda` by every spelling (name or alias); raises KnowledgeError."""
     index: dict[str, Construct] = {}
     for path, shown in toml_files(folder):
+        if path.name == LIMITS_FILE:
+            continue
         root, sources = read_toml(path, shown)
         reader = _Reader(root, sources)
         for name, table in root.table("construct").items():
@@ -145,6 +150,7 @@ class _Reader:
             saturates=table.flag("saturates", False),
             lanes=table.integer("lanes", 1),
             scope=table.optional_member("scope", Scope),
+            memory_order=table.optional_member("memory_order", MemoryOrder),
             value=table.optional_number("value"),
             float_form=table.text("float_form", ""),
             fast_math=table.text("fast_math", ""),

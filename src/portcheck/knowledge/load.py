@@ -13,6 +13,7 @@ from portcheck.knowledge.apis import Api, ApiVersion, load_apis
 from portcheck.knowledge.chips import Chip, load_chips
 from portcheck.knowledge.constructs import Construct, load_constructs
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable, load_dtypes
+from portcheck.knowledge.limits import Limit, load_limits
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant, load_objects
 from portcheck.knowledge.schema import Unknown
 from portcheck.knowledge.versions import NkiVersion
@@ -34,6 +35,11 @@ class Knowledge:
         return load_constructs(self._folder / "cuda")
 
     @cached_property
+    def limits(self) -> Mapping[str, Limit]:
+        """All limits of CUDA devices by name."""
+        return load_limits(self._folder / "cuda")
+
+    @cached_property
     def apis(self) -> Mapping[str, Api]:
         """All NKI calls by qualified name."""
         return load_apis(self._folder / "nki" / "calls")
@@ -52,6 +58,10 @@ class Knowledge:
     def chips(self) -> Mapping[str, Chip]:
         """All chips by name."""
         return load_chips(self._folder / "hardware")
+
+    def cuda_limit(self, name: str) -> int:
+        """The limit `name` of CUDA devices: "warp_size" (lanes) or "threads_per_block"; KeyError for any other."""
+        return self.limits[name].value
 
     def construct(self, name: str) -> Construct | None:
         """The CUDA construct spelled `name`."""

@@ -83,6 +83,8 @@ class Role(StrEnum):
     STATE = "state"
     GROUP = "group"
     CONDITION = "condition"
+    ORDER = "order"
+    UNIQUE_INDICES = "unique_indices"
     FORMAT = "format"
     SCHEDULING = "scheduling"
     """When, or on which part of an engine, something is done."""

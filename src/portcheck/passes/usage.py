@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portcheck.ir import (
+    Copy,
     Expr,
     Op,
     Program,
     Ref,
+    Return,
+    Store,
     kernel_operations,
     operands,
     reads,
@@ -37,7 +40,7 @@ def usage(program: Program) -> Usage:
     ops = list(kernel_operations(program))
     parameters = {parameter.name for kernel in program.kernels for parameter in kernel.parameters}
     results = [name for kernel in program.kernels for name in kernel.results]
-    read = {name for op in ops for name in reads(op)}
+    read = {name for op in ops for name in _taken(op)}
     written = [name for op in ops for name in writes(op)]
     outputs = dict.fromkeys([*results, *(name for name in written if name in parameters)])
     live_buffers, live_scalars = _live(ops, set(outputs))
@@ -80,11 +83,22 @@ def _sources(op: Op, by_id: dict[int, Op], seen: set[int], scalars: set[str]) ->
         if current.id in seen:
             continue
         seen.add(current.id)
-        found.extend(reads(current))
+        found.extend(_taken(current))
         for operand in operands(current):
             scalars |= symbols_in(operand)
             pending.extend(by_id[inner] for inner in _refs(operand) if inner in by_id)
     return found
+
+
+def _taken(op: Op) -> tuple[str, ...]:
+    """The buffers `op` takes values from: neither what a store adds to nor what a port hands back."""
+    match op:
+        case Store() | Return():
+            return ()
+        case Copy():
+            return (op.source.buffer,)
+        case _:
+            return reads(op)
 
 
 def _refs(expression: Expr) -> list[int]:

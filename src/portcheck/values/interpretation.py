@@ -379,13 +379,13 @@ def _flag(term: Term) -> tuple[Condition, ...]:
 
 
 def _atomic(state: State, op: Atomic) -> None:
-    buffer = state.buffers.get(op.access.buffer)
-    given = state.given()
+    buffer, given = state.buffers.get(op.access.buffer), state.given()
     state.results[op.id] = Unknown("the old value of an atomic", op.span)
     if buffer is None or given is None:
         return
-    if op.operator is not Operator.ADD or any(_depends_on_data(state, part) for part in op.access.index):
-        reason = "an atomic at an index that depends on data" if op.operator is Operator.ADD else f"{op.via}"
+    operator = op.operator if op.limit is None else None
+    if operator is not Operator.ADD or any(_depends_on_data(state, part) for part in op.access.index):
+        reason = "an atomic at an index that depends on data" if operator is Operator.ADD else f"{op.via}"
         state.buffers[op.access.buffer] = buffer.then(Havoc(f"{reason} is not followed yet"))
         return
     index, mask, ranges = state.located(op.access)

@@ -10,6 +10,7 @@ from portcheck.ir import ExchangeKind, Operator, Order, Polynomial, Ranges, numb
 from portcheck.ir.algebra import floor_divide
 from portcheck.ir.operators import ASSOCIATIVE
 from portcheck.ir.polynomial import symbol
+from portcheck.knowledge import load
 from portcheck.numerics import Stage
 from portcheck.values.folds import lane_fold
 from portcheck.values.substitution import LANE, in_term
@@ -26,8 +27,8 @@ from portcheck.values.terms import (
     subterms,
 )
 
-WARP = 32
-"""Lanes of a warp; the symbol LANE runs below it (CUDA C++ Programming Guide, SIMT architecture)."""
+WARP = load().cuda_limit("warp_size")
+"""Lanes of a warp; the symbol LANE runs below it."""
 
 _TREES = (ExchangeKind.XOR, ExchangeKind.DOWN)
 

@@ -34,7 +34,7 @@ from portcheck.values.lanes import WARP
 from portcheck.values.substitution import LANE
 from portcheck.values.terms import Bound
 
-WARP_INDEX = f"{INDEX_MARK}threadIdx.x/32"
+WARP_INDEX = f"{INDEX_MARK}threadIdx.x/{WARP}"
 WARPS = "warps"
 """The number of warps of a block whose size is not a number."""
 _THREAD, _BLOCK_SIZE = "threadIdx.x", "blockDim.x"

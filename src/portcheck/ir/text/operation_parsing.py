@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from portcheck.ir.access import Access
 from portcheck.ir.expr import Expr
-from portcheck.ir.kinds import CheckKind, ExchangeKind, LeaveKind, Order, Rounding, Scope, WriteMode
+from portcheck.ir.kinds import (
+    CheckKind,
+    ExchangeKind,
+    LeaveKind,
+    MemoryOrder,
+    OpaqueKind,
+    Order,
+    Outside,
+    Rounding,
+    Scope,
+    WriteMode,
+)  # fmt: skip
 from portcheck.ir.operators import Operator
 from portcheck.ir.ops import (
-    Access,
     Alloc,
     Assume,
     Atomic,
@@ -40,7 +51,7 @@ from portcheck.ir.ops import (
     While,
 )  # fmt: skip
 from portcheck.ir.text.expression_parsing import ExpressionParser
-from portcheck.ir.text.tokens import Cursor
+from portcheck.ir.text.tokens import Choice, Cursor
 from portcheck.ir.types import AxisKind
 
 Fields = dict[str, Any]
@@ -73,8 +84,8 @@ class OperationParser(ExpressionParser):
             "transpose": (Transpose, self._transpose),
             "exchange": (Exchange, self._exchange),
             "select": (Select, self._select),
-            "barrier": (Barrier, lambda cursor: {"scope": cursor.choice(Scope)}),
-            "fence": (Fence, lambda cursor: {"scope": cursor.choice(Scope)}),
+            "barrier": (Barrier, self._barrier),
+            "fence": (Fence, self._fence),
             "atomic": (Atomic, self._atomic),
             "random": (Random, self._random),
             "loop": (Loop, self._loop),
@@ -105,8 +116,11 @@ class OperationParser(ExpressionParser):
         if cursor.accept("["):
             index = self.expressions(cursor)
             cursor.expect("]")
-        clauses = self._clauses(cursor, over=lambda cursor: self.listed(cursor, self.axis), mask=self.expression)
-        return Access(buffer=buffer, index=index, axes=clauses.get("over", ()), mask=clauses.get("mask"))
+        clauses = self._clauses(
+            cursor, over=lambda cursor: self.listed(cursor, self.axis), mask=self.expression, outside=_one_of(Outside)
+        )
+        axes = clauses.pop("over", ())
+        return Access(buffer=buffer, index=index, axes=axes, is_volatile=cursor.accept("volatile"), **clauses)
 
     def _alloc(self, cursor: Cursor) -> Fields:
         name = cursor.name()
@@ -119,12 +133,12 @@ class OperationParser(ExpressionParser):
     def _store(self, cursor: Cursor) -> Fields:
         access = self.access(cursor)
         is_added = self._written(cursor)
-        return {"access": access, "value": self.expression(cursor), "mode": self._mode(cursor, is_added)}
+        return {"access": access, "value": self.expression(cursor), **self._mode(cursor, is_added)}
 
     def _copy(self, cursor: Cursor) -> Fields:
         destination = self.access(cursor)
         is_added = self._written(cursor)
-        return {"destination": destination, "source": self.access(cursor), "mode": self._mode(cursor, is_added)}
+        return {"destination": destination, "source": self.access(cursor), **self._mode(cursor, is_added)}
 
     def _written(self, cursor: Cursor) -> bool:
         if cursor.accept("+="):
@@ -132,10 +146,11 @@ class OperationParser(ExpressionParser):
         cursor.expect("=")
         return False
 
-    def _mode(self, cursor: Cursor, is_added: bool) -> WriteMode:
-        if is_added:
-            return WriteMode.ADD
-        return WriteMode.GROUP if cursor.accept("group") else WriteMode.OVERWRITE
+    def _mode(self, cursor: Cursor, is_added: bool) -> Fields:
+        mode = WriteMode.ADD if is_added else WriteMode.OVERWRITE
+        if not is_added and cursor.accept("group"):
+            mode = WriteMode.GROUP
+        return {"mode": mode, "unique_indices": cursor.accept("unique_indices")}
 
     def _compute(self, cursor: Cursor) -> Fields:
         operator, operands = self.application(cursor)
@@ -144,20 +159,28 @@ class OperationParser(ExpressionParser):
             "operands": operands,
             "approximate": cursor.accept("approximate"),
             "contractible": cursor.accept("contractible"),
+            **self._rounding(cursor),
             **self._clauses(cursor, mask=self.expression),
         }
 
+    def _rounding(self, cursor: Cursor) -> Fields:
+        return {"rounding": cursor.choice(Rounding)} if cursor.peek().text in _ROUNDINGS else {}
+
     def _cast(self, cursor: Cursor) -> Fields:
-        fields: Fields = {"operand": self.expression(cursor)}
-        if cursor.peek().text in _ROUNDINGS:
-            fields["rounding"] = cursor.choice(Rounding)
+        fields = {"operand": self.expression(cursor), **self._rounding(cursor)}
         return {**fields, "saturating": cursor.accept("saturating"), "bitwise": cursor.accept("bitwise")}
 
     def _reduce(self, cursor: Cursor) -> Fields:
         operator = cursor.choice(Operator)
         operand = self.in_parentheses(cursor, self.expression)
         fields = self._clauses(
-            cursor, dimensions=self._integers, lanes=self.expression, accumulate=self.type, order=self._order
+            cursor,
+            dimensions=self._integers,
+            lanes=self.expression,
+            lanes_mask=self.expression,
+            scope=_one_of(Scope),
+            accumulate=self.type,
+            order=_one_of(Order),
         )
         keep_dimensions = not cursor.accept("drop_dimensions")
         mask = self._clauses(cursor, mask=self.expression)
@@ -170,20 +193,20 @@ class OperationParser(ExpressionParser):
             cursor,
             dimension=Cursor.integer,
             lanes=self.expression,
-            multiplier=lambda cursor: cursor.choice(Operator),
+            lanes_mask=self.expression,
+            scope=_one_of(Scope),
+            multiplier=_one_of(Operator),
             initial=self.expression,
         )
-        inclusive, reverse = not cursor.accept("exclusive"), cursor.accept("reverse")
-        order = self._clauses(cursor, order=self._order)
-        return {
-            "operator": operator, "operands": operands, "inclusive": inclusive, "reverse": reverse, **fields, **order,
-        }  # fmt: skip
+        fields |= {"inclusive": not cursor.accept("exclusive"), "reverse": cursor.accept("reverse")}
+        fields |= self._clauses(cursor, order=_one_of(Order), accumulate=self.type, mask=self.expression)
+        return {"operator": operator, "operands": operands, **fields}
 
     def _matmul(self, cursor: Cursor) -> Fields:
         stationary = self.expression(cursor)
         cursor.expect(",")
         moving = self.expression(cursor)
-        clauses = self._clauses(cursor, accumulate=self.type, order=self._order)
+        clauses = self._clauses(cursor, accumulate=self.type, order=_one_of(Order))
         return {"stationary": stationary, "moving": moving, **clauses}
 
     def _transpose(self, cursor: Cursor) -> Fields:
@@ -192,7 +215,13 @@ class OperationParser(ExpressionParser):
     def _exchange(self, cursor: Cursor) -> Fields:
         kind = cursor.choice(ExchangeKind)
         operand = self.in_parentheses(cursor, self.expression)
-        clauses = self._clauses(cursor, lane=self.expression, width=self.expression, lanes_mask=self.expression)
+        clauses = self._clauses(
+            cursor,
+            lane=self.expression,
+            width=self.expression,
+            lanes_mask=self.expression,
+            pattern=self._integers,
+        )
         return {"kind": kind, "operand": operand, **clauses}
 
     def _select(self, cursor: Cursor) -> Fields:
@@ -205,12 +234,33 @@ class OperationParser(ExpressionParser):
         operator = None if cursor.accept("exchange") else cursor.choice(Operator)
         access = self.access(cursor)
         clauses = self._clauses(
-            cursor, value=self.expression, compare=self.expression, scope=lambda cursor: cursor.choice(Scope)
+            cursor,
+            value=self.expression,
+            compare=self.expression,
+            limit=self.expression,
+            scope=_one_of(Scope),
+            order=_one_of(MemoryOrder),
         )
-        return {"operator": operator, "access": access, **clauses, "result_used": cursor.accept("result_used")}
+        flags = {word: cursor.accept(word) for word in ("result_used", "unique_indices")}
+        return {"operator": operator, "access": access, **clauses, **flags}
+
+    def _barrier(self, cursor: Cursor) -> Fields:
+        scope = cursor.choice(Scope)
+        clauses = self._clauses(
+            cursor, participants=self.expression, combine=_one_of(Operator), operand=self.expression
+        )
+        return {"scope": scope, **clauses}
+
+    def _fence(self, cursor: Cursor) -> Fields:
+        return {"scope": cursor.choice(Scope), **self._clauses(cursor, order=_one_of(MemoryOrder))}
 
     def _random(self, cursor: Cursor) -> Fields:
-        return {"generator": cursor.name(), "operands": self.list_in_parentheses(cursor)}
+        generator, operands = cursor.name(), self.list_in_parentheses(cursor)
+        return {
+            "generator": generator,
+            "operands": operands,
+            **self._clauses(cursor, state=Cursor.name, distribution=Cursor.name),
+        }
 
     def _loop(self, cursor: Cursor) -> Fields:
         variable = cursor.name()
@@ -240,11 +290,15 @@ class OperationParser(ExpressionParser):
         return {"callee": callee, "arguments": arguments, **self._touched(cursor)}
 
     def _check(self, cursor: Cursor) -> Fields:
-        return {"kind": cursor.choice(CheckKind), **self._clauses(cursor, condition=self.expression)}
+        kind = cursor.choice(CheckKind)
+        clauses = self._clauses(cursor, condition=self.expression, operands=self.expressions, message=Cursor.string)
+        return {"kind": kind, **clauses}
 
     def _opaque(self, cursor: Cursor) -> Fields:
         reason = cursor.string()
-        return {"reason": reason, **self._touched(cursor), **self._clauses(cursor, operands=self.expressions)}
+        kind = self._clauses(cursor, kind=_one_of(OpaqueKind))
+        touched = self._touched(cursor)
+        return {"reason": reason, **kind, **touched, **self._clauses(cursor, operands=self.expressions)}
 
     def _touched(self, cursor: Cursor) -> Fields:
         return self._clauses(cursor, reads=Cursor.names, writes=Cursor.names)
@@ -252,8 +306,10 @@ class OperationParser(ExpressionParser):
     def _integers(self, cursor: Cursor) -> tuple[int, ...]:
         return () if cursor.peek().text == ")" else self.listed(cursor, Cursor.integer)
 
-    def _order(self, cursor: Cursor) -> Order:
-        return cursor.choice(Order)
+
+def _one_of(kinds: type[Choice]) -> Callable[[Cursor], Choice]:
+    """A reader of a word that is the value of a member of `kinds`."""
+    return lambda cursor: cursor.choice(kinds)
 
 
 def _is_via(cursor: Cursor) -> bool:

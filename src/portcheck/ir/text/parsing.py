@@ -77,6 +77,7 @@ class _Parser(OperationParser):
         version = cursor.string() if cursor.accept("version") else ""
         cursor.end()
         notes: list[str] = []
+        flags: tuple[str, ...] = ()
         launches: list[Launch] = []
         kernels: list[Kernel] = []
         while self._peek(0):
@@ -84,6 +85,8 @@ class _Parser(OperationParser):
             match cursor.word():
                 case "note":
                     notes.append(cursor.string())
+                case "flags":
+                    flags = cursor.names()
                 case "symbols":
                     self._symbols(cursor)
                 case "launch":
@@ -91,7 +94,7 @@ class _Parser(OperationParser):
                 case "kernel":
                     kernels.append(self._kernel(cursor))
                 case word:
-                    cursor.fail(f"expected note, symbols, launch or kernel, found {word}")
+                    cursor.fail(f"expected note, flags, symbols, launch or kernel, found {word}")
             cursor.end()
         return Program(
             side=side,
@@ -100,6 +103,7 @@ class _Parser(OperationParser):
             launches=tuple(launches),
             version=version,
             notes=tuple(notes),
+            flags=flags,
         )
 
     def _symbols(self, cursor: Cursor) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from portcheck.core.dtype import INT32, DType
+from portcheck.ir.access import Access
 from portcheck.ir.expr import TRUE, Expr, Symbol, subexpressions
 from portcheck.ir.kernel import Kernel, Launch, Parameter, Program
-from portcheck.ir.kinds import Order, Rounding, Scope, WriteMode
+from portcheck.ir.kinds import MemoryOrder, OpaqueKind, Order, Outside, Rounding, Scope, WriteMode
 from portcheck.ir.operators import Operator
 from portcheck.ir.ops import (
-    Access,
     Alloc,
     Assume,
     Atomic,
@@ -85,6 +85,8 @@ class _Printer(ExpressionPrinter):
         version = f" version {quoted(program.version)}" if program.version else ""
         yield f"program {program.side} {quoted(program.path)}{version}"
         yield from (f"note {quoted(note)}" for note in program.notes)
+        if program.flags:
+            yield f"flags {', '.join(map(name_text, program.flags))}"
         groups: dict[DType, list[str]] = {}
         for name, dtype in self.symbols.items():
             groups.setdefault(dtype, []).append(name_text(name))
@@ -158,15 +160,14 @@ class _Printer(ExpressionPrinter):
             case Load():
                 return _joined("load", self.access(op.access), self.optional("fill", op.fill))
             case Store():
-                return _joined("store", self.access(op.access), _written(op.mode, self.expression(op.value)))
+                return _joined("store", self.access(op.access), _written(op, self.expression(op.value)))
             case Copy():
-                return _joined("copy", self.access(op.destination), _written(op.mode, self.access(op.source)))
+                return _joined("copy", self.access(op.destination), _written(op, self.access(op.source)))
             case Compute():
                 return self.compute(op)
             case Cast():
-                rounding = "" if op.rounding is Rounding.NEAREST_EVEN else op.rounding
-                flags = ("saturating" if op.saturating else "", "bitwise" if op.bitwise else "")
-                return _joined("cast", self.expression(op.operand), rounding, *flags)
+                flags = (_flag("saturating", op.saturating), _flag("bitwise", op.bitwise))
+                return _joined("cast", self.expression(op.operand), _rounding(op.rounding), *flags)
             case Reduce():
                 return self.reduce(op)
             case Scan():
@@ -190,11 +191,12 @@ class _Printer(ExpressionPrinter):
     ) -> str:
         match op:
             case Barrier():
-                return f"barrier {op.scope}"
+                return self.barrier(op)
             case Fence():
-                return f"fence {op.scope}"
+                return _joined(f"fence {op.scope}", _memory_order(op.order))
             case Random():
-                return f"random {name_text(op.generator)}({self.list(op.operands)})"
+                drawn = f"random {name_text(op.generator)}({self.list(op.operands)})"
+                return _joined(drawn, _name("state", op.state), _name("distribution", op.distribution))
             case Loop():
                 return self.loop(op)
             case While():
@@ -211,10 +213,11 @@ class _Printer(ExpressionPrinter):
             case Assume():
                 return f"assume {self.expression(op.condition)}"
             case Check():
-                return _joined(f"check {op.kind}", self.optional("condition", _unless(op.condition, TRUE)))
+                return self.check(op)
             case Opaque():
+                kind = "" if op.kind is OpaqueKind.SYNTAX else f"kind({op.kind})"
                 touched = (_names("reads", op.reads), _names("writes", op.writes))
-                return _joined(f"opaque {quoted(op.reason)}", *touched, self.clause("operands", op.operands))
+                return _joined(f"opaque {quoted(op.reason)}", kind, *touched, self.clause("operands", op.operands))
             case _:
                 assert_never(op)
 
@@ -222,19 +225,20 @@ class _Printer(ExpressionPrinter):
         return _joined(
             "compute",
             self.applied(op.operator, op.operands, None, 0)[0],
-            "approximate" if op.approximate else "",
-            "contractible" if op.contractible else "",
+            _flag("approximate", op.approximate),
+            _flag("contractible", op.contractible),
+            _rounding(op.rounding),
             self.optional("mask", op.mask),
         )
 
     def reduce(self, op: Reduce) -> str:
         return _joined(
             f"reduce {op.operator}({self.expression(op.operand)})",
-            f"dimensions({', '.join(map(str, op.dimensions))})" if op.dimensions else "",
-            self.optional("lanes", op.lanes),
+            _integers("dimensions", op.dimensions),
+            *self.lanes(op),
             f"accumulate({self.type(op.accumulate)})",
             _order(op.order),
-            "" if op.keep_dimensions else "drop_dimensions",
+            _flag("drop_dimensions", not op.keep_dimensions),
             self.optional("mask", op.mask),
         )
 
@@ -242,13 +246,19 @@ class _Printer(ExpressionPrinter):
         return _joined(
             f"scan {op.operator}({self.list(op.operands)})",
             "" if op.dimension is None else f"dimension({op.dimension})",
-            self.optional("lanes", op.lanes),
+            *self.lanes(op),
             "" if op.multiplier is None else f"multiplier({op.multiplier})",
             self.optional("initial", op.initial),
-            "" if op.inclusive else "exclusive",
-            "reverse" if op.reverse else "",
+            _flag("exclusive", not op.inclusive),
+            _flag("reverse", op.reverse),
             _order(op.order, Order.SEQUENTIAL),
+            "" if op.accumulate is None else f"accumulate({self.type(op.accumulate)})",
+            self.optional("mask", op.mask),
         )
+
+    def lanes(self, op: Reduce | Scan) -> tuple[str, ...]:
+        scope = "" if op.scope is Scope.WARP else f"scope({op.scope})"
+        return self.optional("lanes", op.lanes), self.optional("lanes_mask", op.lanes_mask), scope
 
     def exchange(self, op: Exchange) -> str:
         return _joined(
@@ -256,6 +266,23 @@ class _Printer(ExpressionPrinter):
             self.optional("lane", op.lane),
             self.optional("width", op.width),
             self.optional("lanes_mask", op.lanes_mask),
+            _integers("pattern", op.pattern),
+        )
+
+    def barrier(self, op: Barrier) -> str:
+        return _joined(
+            f"barrier {op.scope}",
+            self.optional("participants", op.participants),
+            "" if op.combine is None else f"combine({op.combine})",
+            self.optional("operand", op.operand),
+        )
+
+    def check(self, op: Check) -> str:
+        return _joined(
+            f"check {op.kind}",
+            self.optional("condition", _unless(op.condition, TRUE)),
+            self.clause("operands", op.operands),
+            f"message({quoted(op.message)})" if op.message else "",
         )
 
     def atomic(self, op: Atomic) -> str:
@@ -263,8 +290,11 @@ class _Printer(ExpressionPrinter):
             f"atomic {op.operator or 'exchange'} {self.access(op.access)}",
             self.optional("value", op.value),
             self.optional("compare", op.compare),
+            self.optional("limit", op.limit),
             "" if op.scope is Scope.DEVICE else f"scope({op.scope})",
-            "result_used" if op.result_used else "",
+            _memory_order(op.order),
+            _flag("result_used", op.result_used),
+            _flag("unique_indices", op.unique_indices),
         )
 
     def loop(self, op: Loop) -> str:
@@ -285,7 +315,11 @@ class _Printer(ExpressionPrinter):
         index = f"[{self.list(access.index)}]" if access.index else ""
         axes = ", ".join(self.axis(axis) for axis in access.axes)
         return _joined(
-            name_text(access.buffer) + index, f"over({axes})" if axes else "", self.optional("mask", access.mask)
+            name_text(access.buffer) + index,
+            f"over({axes})" if axes else "",
+            self.optional("mask", access.mask),
+            "" if access.outside is Outside.UNDEFINED else f"outside({access.outside})",
+            _flag("volatile", access.is_volatile),
         )
 
 
@@ -301,10 +335,31 @@ def _unless(value: Expr, default: Expr) -> Expr | None:
     return None if value == default else value
 
 
+def _name(word: str, name: str) -> str:
+    return f"{word}({name_text(name)})" if name else ""
+
+
+def _integers(word: str, values: Sequence[int]) -> str:
+    return f"{word}({', '.join(map(str, values))})" if values else ""
+
+
+def _flag(word: str, is_set: bool) -> str:
+    return word if is_set else ""
+
+
+def _rounding(rounding: Rounding) -> str:
+    return "" if rounding is Rounding.NEAREST_EVEN else rounding
+
+
+def _memory_order(order: MemoryOrder) -> str:
+    return "" if order is MemoryOrder.RELAXED else f"order({order})"
+
+
 def _order(order: Order, default: Order = Order.UNDOCUMENTED) -> str:
     return "" if order is default else f"order({order})"
 
 
-def _written(mode: WriteMode, value: str) -> str:
-    sign = "+=" if mode is WriteMode.ADD else "="
-    return f"{sign} {value}" + (" group" if mode is WriteMode.GROUP else "")
+def _written(op: Store | Copy, value: str) -> str:
+    sign = "+=" if op.mode is WriteMode.ADD else "="
+    group = _flag("group", op.mode is WriteMode.GROUP)
+    return _joined(sign, value, group, _flag("unique_indices", op.unique_indices))

@@ -88,7 +88,7 @@ def atomic_unmapped(pair: Pair) -> Iterator[Draft]:
 
 
 def _accumulates(atomic: Atomic) -> bool:
-    return atomic.operator in (Operator.ADD, Operator.SUBTRACT)
+    return atomic.operator in (Operator.ADD, Operator.SUBTRACT) and atomic.limit is None
 
 
 def _draft(atomic: Atomic, nki: Span | None, name: str, how: str) -> Draft:
