@@ -295,6 +295,11 @@ SNIPPETS = [
         lambda x: np.repeat(x[::16], 16)[: x.size],
         problem="a shuffle among part of a warp is not followed yet"),
     Snippet(
+        "a reduction in which eight lanes take part",
+        "int v = t < n ? t : 0; v = __reduce_add_sync(0xffu, v); if (t < n) y[t] = v;",
+        lambda x: x, problem="a shuffle in which some lanes take no part is not followed yet",
+    ),
+    Snippet(
         "a block that is no multiple of a warp", "if (t < n) y[t] = x[t] * (i % 32);",
         lambda x: x * (np.arange(x.size) % 48 % 32), block="48", grid="(n + 47) / 48",
     ),

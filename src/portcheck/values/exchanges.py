@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portcheck.ir import Exchange, ExchangeKind, number
+from portcheck.ir import Exchange, ExchangeKind, Expr, number
 from portcheck.values import lanes
 from portcheck.values.evaluation import State
 from portcheck.values.lanes import WARP
@@ -11,7 +11,7 @@ from portcheck.values.terms import Index, Moved, Term, Unknown
 
 def exchanged(state: State, op: Exchange) -> Term:
     """What an exchange gives: the operand as another lane holds it; unknown where not all lanes take part."""
-    refusal = _partial_warp(state, op)
+    refusal = partial_warp(state, op.width, op.lanes_mask)
     if refusal:
         return Unknown(refusal, op.span)
     operand = state.term(op.operand)
@@ -23,15 +23,15 @@ def exchanged(state: State, op: Exchange) -> Term:
     return Moved(op.kind, lane, operand, frozenset({op.id}), op.span)
 
 
-def _partial_warp(state: State, op: Exchange) -> str:
-    """Why an exchange is not one among all lanes of whole warps; empty if it is."""
+def partial_warp(state: State, width: Expr, lanes_mask: Expr | None) -> str:
+    """Why an operation on groups of `width` lanes is not one of all lanes of whole warps; empty if it is."""
     if not state.threads.has_lanes:
         return "a shuffle in a block that is not made of whole warps"
-    if state.polynomial(op.width) != number(WARP):
+    if state.polynomial(width) != number(WARP):
         return "a shuffle among part of a warp is not followed yet"
-    if op.lanes_mask is None:
+    if lanes_mask is None:
         return ""
-    mask = state.term(op.lanes_mask)
+    mask = state.term(lanes_mask)
     every = (1 << WARP) - 1
     lanes_named = mask.value.constant if isinstance(mask, Index) else None
     is_full = lanes_named is not None and lanes_named & every == every

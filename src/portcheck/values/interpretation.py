@@ -58,7 +58,7 @@ from portcheck.values.evaluation import (
     is_permuted,
     pruned,
 )
-from portcheck.values.exchanges import exchanged
+from portcheck.values.exchanges import exchanged, partial_warp
 from portcheck.values.folds import IDENTITIES, fold, lane_fold
 from portcheck.values.loops import run_loop
 from portcheck.values.memory import Buffer, Havoc, written
@@ -290,12 +290,12 @@ def _reduce(state: State, op: Reduce) -> None:
         ranges = ranges.with_extent(dimension(position), extent)
     term = lanes.settled(state.term(op.operand), ranges)
     if op.lanes is not None:
-        if not state.threads.has_lanes:
-            _result(state, op.id, op.type, Unknown("a reduction over lanes in a block of no whole warps", op.span))
+        refusal = partial_warp(state, op.lanes, op.lanes_mask)
+        if refusal:
+            _result(state, op.id, op.type, Unknown(refusal, op.span))
             return
         width = state.polynomial(op.lanes)
-        variable = f"{LANE}.{op.id}"
-        bound = Bound(variable, number(0), width, number(1))
+        bound = Bound(f"{LANE}.{op.id}", number(0), width, number(1))
         stage = _stage(op, "lanes", width)
         _result(state, op.id, op.type, lane_fold(op.operator, LANE, bound, term, stage, ranges))
         return
