@@ -85,7 +85,7 @@ class Call:
         found: list[str] = []
         for name, value in self.values.items():
             parameter = parameters.get(name)
-            role = parameter.role if parameter is not None else Role.OTHER
+            role = parameter.role if parameter is not None else _role_called(name)
             is_read = role in self.asked or role in VALUE_NEUTRAL or _is_default(value, parameter)
             if role in self.undecided or not is_read:
                 found.append(name)
@@ -180,6 +180,11 @@ def bind(
             call.misfits.append(f"no parameter {name}")
         call.values[name] = value
     return call
+
+
+def _role_called(name: str) -> Role:
+    """The role of an argument that only `**kwargs` takes: that of its name."""
+    return Role(name) if name in list(Role) else Role.OTHER
 
 
 def operator_object(context: Context, value: Value | None) -> OperatorObject | None:
