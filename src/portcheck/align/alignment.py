@@ -153,8 +153,9 @@ def _match_scalars(cuda: Program, nki: Program) -> tuple[Match, ...]:
             right.remove(best)
     floats = _float_scalars(cuda)
     alone = [name for name in left if name not in matches and name in floats]
-    if len(alone) == 1 and len(right) == 1:
-        matches[alone[0]] = Match(alone[0], right[0], "the only scalar left on both sides")
+    if alone and len(alone) == len(right):
+        evidence = "the only scalar left on both sides" if len(alone) == 1 else "what is left on both sides, in order"
+        matches.update({name: Match(name, other, evidence) for name, other in zip(alone, right, strict=True)})
     return tuple(matches.get(name, Match(name, None, "no scalar parameter of the port")) for name in left)
 
 

@@ -16,12 +16,24 @@ _NEW_FILE_MODE = 0o666
 
 
 def write_data(text: str) -> None:
-    """Write `text` to standard output: as UTF-8 into a pipe or file, as the terminal can show it to a terminal."""
+    """Write `text` to standard output: as UTF-8 into a pipe or file, as the terminal can show it to a terminal.
+
+    Raises InputError where it cannot be written; a reader that has gone away is not an error of ours.
+    """
     stream = sys.stdout
+    if stream is None:
+        raise InputError("standard output is closed", hint="write to a file with --output FORMAT=PATH")
     encoding = "utf-8" if not stream.isatty() else stream.encoding or "utf-8"
-    stream.flush()
-    stream.buffer.write(text.encode(encoding, "backslashreplace"))
-    stream.buffer.flush()
+    try:
+        stream.flush()
+        stream.buffer.write(text.encode(encoding, "backslashreplace"))
+        stream.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(
+            f"standard output cannot be written: {error.strerror}", hint="write to a file with --output FORMAT=PATH"
+        ) from error
 
 
 def write_message(text: str) -> None:
@@ -32,12 +44,17 @@ def write_message(text: str) -> None:
 
 def wants_color() -> bool:
     """Whether standard output is a terminal that shows colours and NO_COLOR (https://no-color.org) is not set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def output_width() -> int:
     """The width of the terminal; a fixed one elsewhere, so that a file does not depend on who wrote it."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
+    return shutil.get_terminal_size().columns if is_terminal() else _PIPE_WIDTH
+
+
+def is_terminal() -> bool:
+    """Whether standard output is open and a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def check_destination(path: Path) -> None:

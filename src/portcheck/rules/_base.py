@@ -9,6 +9,7 @@ from portcheck.align import Alignment
 from portcheck.align.kernels import Pairing
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import SourceFile, Span
+from portcheck.ir import Scan, kernel_operations
 from portcheck.knowledge import Knowledge
 from portcheck.passes import Facts
 from portcheck.values import Evaluated
@@ -46,6 +47,11 @@ class Pair:
     def is_port_readable(self) -> bool:
         """Whether all of the port was understood, so that what was not found in it is not there."""
         return not (self.nki.opaque or self.nki.calls)
+
+    @property
+    def is_port_followed(self) -> bool:
+        """Whether all of the port was understood and holds nothing whose reductions are not followed."""
+        return self.is_port_readable and not any(isinstance(op, Scan) for op in kernel_operations(self.nki.program))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,23 @@ from dataclasses import replace
 
 from portcheck.ir import Operator, Ranges
 from portcheck.ir.polynomial import symbol
+from portcheck.knowledge import load
 from portcheck.numerics import Stage
 from portcheck.values.fusion import Quantified, fuse
 from portcheck.values.substitution import in_term
-from portcheck.values.terms import Bound, Choice, Condition, Fold, Function, Index, Literal, Rounded, Term
+from portcheck.values.terms import (
+    Bound,
+    Choice,
+    Condition,
+    Fold,
+    Function,
+    Index,
+    Literal,
+    Rounded,
+    Term,
+    Unknown,
+    symbols_of,
+)
 
 IDENTITIES: dict[Operator, Literal] = {
     Operator.ADD: Literal(0),
@@ -19,6 +32,10 @@ IDENTITIES: dict[Operator, Literal] = {
 }
 
 
+_LARGEST = load().dtypes.by_name["float32"].max_finite
+"""The largest finite float32: its negative is no greater than any finite element of a maximum."""
+
+
 def is_identity(operator: Operator, term: Term) -> bool:
     """Whether `term` is the identity of `operator`."""
     match term:
@@ -26,6 +43,10 @@ def is_identity(operator: Operator, term: Term) -> bool:
             return is_identity(operator, operand)
         case Index(value) if value.constant is not None:
             return Literal(value.constant) == IDENTITIES.get(operator)
+        case Literal(value) if operator is Operator.MAXIMUM:
+            return value <= -_LARGEST
+        case Literal(value) if operator is Operator.MINIMUM:
+            return value >= _LARGEST
         case _:
             return term == IDENTITIES.get(operator)
 
@@ -40,6 +61,7 @@ def fold(
 ) -> Term:
     """The reduction of `body`, flattened with what it reduces and canonical in its bounds."""
     stages = (stage,) if stage is not None else ()
+    outside: list[Term] = []
     while True:
         inner = body.operand if isinstance(body, Rounded) and isinstance(body.operand, Fold) else body
         if isinstance(inner, Fold) and inner.operator is operator:
@@ -47,16 +69,40 @@ def fold(
             stages, body = (*inner.stages, *stages), inner.body
         elif isinstance(inner, Choice) and is_identity(operator, inner.on_false):
             conditions, body = (*conditions, *inner.conditions), inner.on_true
+        elif parts := _parted(operator, bounds, conditions, inner, ranges):
+            outside, body = [*outside, parts[0]], parts[1]
         elif operator is Operator.ADD and guard_of(inner):
             conditions, body = (*conditions, *guard_of(inner)), without_guard(inner)
         else:
             break
     scope = fuse(Quantified(bounds, conditions, (), body), ranges)
+    result: Term
     if scope is None:
-        return IDENTITIES.get(operator, Literal(0))
-    if not scope.bounds and not scope.conditions:
-        return scope.value
-    return Fold(operator, scope.bounds, scope.conditions, scope.value, stages)
+        result = IDENTITIES.get(operator, Literal(0))
+    elif not scope.bounds and not scope.conditions:
+        result = scope.value
+    else:
+        result = Fold(operator, scope.bounds, scope.conditions, scope.value, stages)
+    for fixed in dict.fromkeys(outside):
+        result = Function(operator, (fixed, result))
+    return result
+
+
+_IDEMPOTENT = frozenset({Operator.MAXIMUM, Operator.MINIMUM})
+
+
+def _parted(
+    operator: Operator, bounds: tuple[Bound, ...], conditions: tuple[Condition, ...], body: Term, ranges: Ranges
+) -> tuple[Term, Term] | None:
+    """A maximum or minimum in a reduction that has terms: the argument that is the same in all of them, the other."""
+    has_terms = not conditions and all(ranges.is_nonnegative(bound.stop - bound.start - 1) for bound in bounds)
+    if operator not in _IDEMPOTENT or not has_terms or not isinstance(body, Function) or body.operator is not operator:
+        return None
+    names = {bound.variable for bound in bounds}
+    for fixed, rest in (body.arguments, body.arguments[::-1]):
+        if not symbols_of(fixed) & names and not isinstance(fixed, Fold | Unknown):
+            return fixed, rest
+    return None
 
 
 _KEEP_ZERO = frozenset({Operator.MULTIPLY, Operator.DIVIDE, Operator.NEGATE, Operator.SQUARE})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from portcheck.core.dtype import WIDE, DTypeKind
+from portcheck.core.dtype import DType, DTypeKind
 from portcheck.ir import (
     Access,
     Alloc,
@@ -28,7 +28,6 @@ from portcheck.ir import (
     Ranges,
     Reduce,
     Return,
-    Rounding,
     Scan,
     Select,
     Store,
@@ -47,6 +46,7 @@ from portcheck.ir.ranges import INDEX_MARK
 from portcheck.numerics import Stage
 from portcheck.values import lanes
 from portcheck.values.branching import run_branch
+from portcheck.values.casts import cast, stored_as
 from portcheck.values.conditions import negated, simplified, truth
 from portcheck.values.evaluation import (
     State,
@@ -72,7 +72,6 @@ from portcheck.values.terms import (
     Index,
     Leader,
     Literal,
-    Rounded,
     Term,
     Unknown,
     subterms,
@@ -94,13 +93,14 @@ def _step(state: State, op: Op) -> None:
         case Load():
             _result(state, op.id, op.type, _loaded(state, op.access, None if op.fill is None else state.term(op.fill)))
         case Store():
-            _store(state, op, op.access, state.operand(op.value, _extents(state, op.access)), op.mode)
+            value = state.operand(op.value, _extents(state, op.access))
+            _store(state, op, op.access, value, op.mode, op.value.dtype)
         case Copy():
             _copy(state, op)
         case Compute():
             _compute(state, op)
         case Cast():
-            _result(state, op.id, op.type, _cast(state, op))
+            _result(state, op.id, op.type, cast(state, op))
         case Reduce():
             _reduce(state, op)
         case Matmul():
@@ -176,7 +176,8 @@ def _copy(state: State, op: Copy) -> None:
     value = _loaded(state, op.source, None)
     if not is_fitting:
         value = Unknown("a copy between different shapes", op.span)
-    _store(state, op, op.destination, value, op.mode)
+    source_buffer = state.buffers.get(op.source.buffer)
+    _store(state, op, op.destination, value, op.mode, source_buffer.dtype if source_buffer is not None else None)
 
 
 def _differ(left: Polynomial, right: Polynomial) -> bool:
@@ -185,13 +186,13 @@ def _differ(left: Polynomial, right: Polynomial) -> bool:
     return left.constant is not None and right.constant is not None and left != right and one not in (left, right)
 
 
-def _store(state: State, op: Op, access: Access, value: Term, mode: WriteMode) -> None:
+def _store(state: State, op: Op, access: Access, value: Term, mode: WriteMode, dtype: DType | None) -> None:
     buffer = state.buffers.get(access.buffer)
     given = state.given()
     if buffer is None or given is None:
         return
     index, mask, ranges = state.located(access)
-    value = lanes.settled(value, ranges, force=not buffer.per_thread)
+    value = stored_as(lanes.settled(value, ranges, force=not buffer.per_thread), dtype, buffer.dtype, op.span)
     conditions = simplified((*given, *mask), ranges)
     if conditions is None:
         return
@@ -259,28 +260,6 @@ def _predicate(state: State, op: Compute, operands: tuple[Term, ...]) -> tuple[C
         return negated((*negated(state.conditions(left)), *negated(state.conditions(right))))
     is_unsigned = DTypeKind.UNSIGNED in (left.dtype.kind, right.dtype.kind)
     return comparison(op.operator, operands[0], operands[1], state.ranges if is_unsigned else None)
-
-
-def _cast(state: State, op: Cast) -> Term:
-    operand = state.operand(op.operand, state.shape(op.type))
-    if op.bitwise:
-        return Unknown("the bits of a value are read as another type", op.span)
-    if op.rounding is Rounding.EXACT and not (op.type.dtype.is_integer and isinstance(operand, Index)):
-        return operand
-    if op.type.dtype.is_integer:
-        if isinstance(operand, Index):
-            return operand if _fits(op, operand.value, state.ranges) else Unknown("an integer is narrowed", op.span)
-        truncates = op.rounding is Rounding.TOWARD_ZERO
-        return Function(Operator.TRUNC if truncates else Operator.ROUND_EVEN, (operand,))
-    if isinstance(operand, Index | Literal):
-        return operand
-    return Rounded(op.type.dtype, operand, op.span)
-
-
-def _fits(op: Cast, value: Polynomial, ranges: Ranges) -> bool:
-    """Whether a cast keeps an integer: indices and sizes fit the wide formats, a negative one no unsigned format."""
-    is_negative = op.type.dtype.kind is DTypeKind.UNSIGNED and not ranges.is_nonnegative(value)
-    return op.type.dtype in WIDE and not is_negative
 
 
 def _reduce(state: State, op: Reduce) -> None:

@@ -59,7 +59,8 @@ _WITHOUT_TWICE = _HEAD.format(source="w") + "    return y\n"
     Certainty.CERTAIN,
     documentation="""
 An input of the original reaches an output, and the port never reads what stands in its place. Sizes and strides do not
-count: a port takes them from the shape.
+count: a port takes them from the shape. A scalar without a parameter may be a constant of the port, as an epsilon often
+is: then the finding is a question.
 
 **How to fix.** Load the operand and use it where the original does.
 
@@ -83,12 +84,15 @@ def input_not_consumed(pair: Pair) -> Iterator[Draft]:
             if counterpart is not None and _is_used(pair, counterpart):
                 continue
             where = f"its counterpart `{counterpart}` is never read" if counterpart else "no parameter stands for it"
+            if counterpart is None and not parameter.is_buffer:
+                where += ", a constant may"
             yield Draft(
                 message=f"`{parameter.name}` reaches the output of the original; in the port {where}.",
                 remedy=f"Load the counterpart of `{parameter.name}` and use it where the original does.",
                 cuda=_first_use(pair, parameter.name) or parameter.span,
                 nki=_parameter_span(pair, counterpart),
                 outputs=_outputs_of(pair, parameter.name),
+                certainty=None if parameter.is_buffer or counterpart else Certainty.HINT,
             )
 
 

@@ -47,7 +47,12 @@ def warp_shuffle_unmapped(pair: Pair) -> Iterator[Draft]:
             continue
         own = operations_of(match.cuda) & exchanges.keys()
         accounted |= own
-        if own and is_followed(pair, match.cuda) and (match.nki is None or lanes_are_missing(match)):
+        if (
+            own
+            and pair.is_port_followed
+            and is_followed(pair, match.cuda)
+            and (match.nki is None or lanes_are_missing(match))
+        ):
             first = exchanges[min(own)]
             yield Draft(
                 message=f"`{first.via}` combines the lanes of a warp into a {name_of(match.cuda.operator)}; "

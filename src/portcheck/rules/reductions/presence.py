@@ -77,7 +77,7 @@ that the original sums over.
 def reduction_missing(pair: Pair) -> Iterator[Draft]:
     """A reduction of the original, or one of its stages, has no counterpart."""
     for match in pair.alignment.reductions:
-        is_missing = match.cuda is not None and match.nki is None and pair.is_port_readable
+        is_missing = match.cuda is not None and match.nki is None and pair.is_port_followed
         if match.cuda is None or not is_missing or not is_followed(pair, match.cuda):
             continue
         yield Draft(

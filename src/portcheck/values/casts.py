@@ -1,0 +1,41 @@
+"""Changes of dtype: those written as casts, and those that a store into another format makes."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import WIDE, DType, DTypeKind
+from portcheck.core.source import Span
+from portcheck.ir import Cast, Operator, Polynomial, Ranges, Rounding
+from portcheck.values.evaluation import State
+from portcheck.values.terms import Function, Index, Literal, Rounded, Term, Unknown
+
+
+def cast(state: State, op: Cast) -> Term:
+    """What a cast gives."""
+    operand = state.operand(op.operand, state.shape(op.type))
+    if op.bitwise:
+        return Unknown("the bits of a value are read as another type", op.span)
+    if op.rounding is Rounding.EXACT and not (op.type.dtype.is_integer and isinstance(operand, Index)):
+        return operand
+    if op.type.dtype.is_integer:
+        if isinstance(operand, Index):
+            return operand if _fits(op, operand.value, state.ranges) else Unknown("an integer is narrowed", op.span)
+        truncates = op.rounding is Rounding.TOWARD_ZERO
+        return Function(Operator.TRUNC if truncates else Operator.ROUND_EVEN, (operand,))
+    if isinstance(operand, Index | Literal):
+        return operand
+    return Rounded(op.type.dtype, operand, op.span)
+
+
+def _fits(op: Cast, value: Polynomial, ranges: Ranges) -> bool:
+    """Whether a cast keeps an integer: indices and sizes fit the wide formats, a negative one no unsigned format."""
+    is_negative = op.type.dtype.kind is DTypeKind.UNSIGNED and not ranges.is_nonnegative(value)
+    return op.type.dtype in WIDE and not is_negative
+
+
+def stored_as(value: Term, dtype: DType | None, stored: DType, span: Span) -> Term:
+    """`value`, of `dtype`, as a buffer of the format `stored` keeps it; formats that are left open keep everything."""
+    if dtype is None or dtype == stored or stored.is_symbolic or isinstance(value, Literal | Index):
+        return value
+    if stored.is_float:
+        return value if dtype.is_integer else Rounded(stored, value, span)
+    return value if dtype.is_integer or not stored.is_integer else Unknown(f"a value is stored as {stored}", span)
