@@ -81,8 +81,26 @@ def align(cuda: Facts, nki: Facts, original: Evaluated, port: Evaluated) -> Alig
             break
         other = replace_inputs(candidate, assignment).solved()
         if _equal_outputs(other) > _equal_outputs(best):
-            best = other
+            best = other if _is_in_order(assignment, nki.program) else _in_doubt(other)
     return best
+
+
+def _is_in_order(inputs: tuple[Match, ...], port: Program) -> bool:
+    """Whether the port takes the inputs in the order of the original."""
+    names = _parameters(port)
+    places = [names.index(match.nki) for match in inputs if match.nki in names]
+    return places == sorted(places)
+
+
+def _in_doubt(alignment: Alignment) -> Alignment:
+    """`alignment` without its proofs: they need inputs in another order, and neither name nor use says so."""
+    exchanged = [f"{match.nki} stands for {match.cuda}" for match in alignment.inputs if match.evidence == EXCHANGED]
+    doubt = Equality(Outcome.UNDECIDED, f"it is equal only if {' and '.join(exchanged)}, which is another order")
+    outputs = (
+        replace(output, equality=doubt) if output.equality.outcome is Outcome.EQUAL else output
+        for output in alignment.outputs
+    )
+    return replace(alignment, outputs=tuple(outputs))
 
 
 def _equal_outputs(alignment: Alignment) -> int:
