@@ -67,7 +67,8 @@ def folders(items: Iterable[str]) -> tuple[str, ...]:
     roots = tuple(items)
     for root in roots:
         if not Path(root).is_dir():
-            raise InputError(f"the folder {root} of -I does not exist")
+            problem = "is not a folder" if Path(root).exists() else "does not exist"
+            raise InputError(f"-I {root} {problem}", hint="name the folder that holds the header")
     return roots
 
 

@@ -64,6 +64,7 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
     lost: list[str] = []
     evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", lost)
     port = nki.lower([nki_name]) if nki_name else _empty(nki_source)  # not earlier: what reads it may still be at work
+    _require_parameters(request.dtypes, port)
     other = facts_of(port)
     failures = [*_invalid(original), *_invalid(port)]
     known = len(failures)
@@ -157,6 +158,16 @@ def _require_version(text: str | None) -> None:
             f'there is no NKI version "{text}"; the versions are {", ".join(NKI_VERSIONS)}',
             hint=did_you_mean(text, NKI_VERSIONS) or "0.1 stands for neuronxcc.nki, 0.1/2.23 for that of one SDK",
         )
+
+
+def _require_parameters(stated: Sequence[tuple[str, str]], port: Program) -> None:
+    known = [parameter.name for kernel in port.kernels for parameter in kernel.parameters]
+    for name, _ in stated:
+        if known and name not in known:
+            listed = f"its parameters are {', '.join(known)}"
+            raise InputError(
+                f'--dtype {name}: the port has no parameter "{name}"', hint=did_you_mean(name, known) or listed
+            )
 
 
 def _require_dtypes(stated: Sequence[tuple[str, str]]) -> None:
