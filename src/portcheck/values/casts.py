@@ -33,9 +33,13 @@ def _fits(op: Cast, value: Polynomial, ranges: Ranges) -> bool:
 
 
 def stored_as(value: Term, dtype: DType | None, stored: DType, span: Span) -> Term:
-    """`value`, of `dtype`, as a buffer of the format `stored` keeps it; formats that are left open keep everything."""
+    """`value`, of `dtype`, as a buffer of the format `stored` keeps it.
+
+    Formats that are left open keep everything, and one that is left open fits a wide integer format.
+    """
     if dtype is None or dtype == stored or stored.is_symbolic or isinstance(value, Literal | Index):
         return value
     if stored.is_float:
         return value if dtype.is_integer else Rounded(stored, value, span)
-    return value if dtype.is_integer or not stored.is_integer else Unknown(f"a value is stored as {stored}", span)
+    is_kept = not stored.is_integer or dtype.is_integer or (dtype.is_symbolic and stored in WIDE)
+    return value if is_kept else Unknown(f"a value is stored as {stored}", span)

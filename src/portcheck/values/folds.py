@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from portcheck.ir import Operator, Ranges
 from portcheck.ir.polynomial import symbol
 from portcheck.knowledge import load
 from portcheck.numerics import Stage
 from portcheck.values.fusion import Quantified, fuse
+from portcheck.values.normalise import single_precision
 from portcheck.values.substitution import in_term
 from portcheck.values.terms import (
     Bound,
@@ -36,6 +38,11 @@ _LARGEST = load().dtypes.by_name["float32"].max_finite
 """The largest finite float32: its negative is no greater than any finite element of a maximum."""
 
 
+def _stored(value: Fraction | float) -> Fraction | float:
+    """A literal as the float32 it is."""
+    return single_precision(value) if isinstance(value, Fraction) else value
+
+
 def is_identity(operator: Operator, term: Term) -> bool:
     """Whether `term` is the identity of `operator`."""
     match term:
@@ -44,9 +51,9 @@ def is_identity(operator: Operator, term: Term) -> bool:
         case Index(value) if value.constant is not None:
             return Literal(value.constant) == IDENTITIES.get(operator)
         case Literal(value) if operator is Operator.MAXIMUM:
-            return value <= -_LARGEST
+            return _stored(value) <= -_LARGEST
         case Literal(value) if operator is Operator.MINIMUM:
-            return value >= _LARGEST
+            return _stored(value) >= _LARGEST
         case _:
             return term == IDENTITIES.get(operator)
 

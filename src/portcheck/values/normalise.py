@@ -72,7 +72,7 @@ def _factor_text(factor: Fraction) -> str:
 
 def _names(text: str, value: Fraction) -> bool:
     """Whether the float32 or, failing that, the double nearest to a decimal is `value`."""
-    return value in (_single_precision(Fraction(text)), Fraction(float(text)))
+    return value in (single_precision(Fraction(text)), Fraction(float(text)))
 
 
 ZERO = Form(())
@@ -267,11 +267,11 @@ def _mentions(text: str, name: str) -> bool:
 
 def _number(value: Fraction | float) -> Form:
     if isinstance(value, Fraction | int):
-        return constant(_single_precision(Fraction(value)))
+        return constant(single_precision(Fraction(value)))
     return atom(str(value))
 
 
-def _single_precision(value: Fraction) -> Fraction:
+def single_precision(value: Fraction) -> Fraction:
     """The nearest float32: a constant is what the arithmetic of both sides makes of it; itself outside their range."""
     if value.denominator == 1:
         return value

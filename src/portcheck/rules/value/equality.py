@@ -9,9 +9,9 @@ from portcheck.core.dtype import FLOAT32, FLOAT64, DType
 from portcheck.core.finding import Certainty, Severity
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.edges.examples import CUDA, NKI_CLIPPED
-from portcheck.values import Contract, subterms
+from portcheck.values import Contract, Fold, subterms
 from portcheck.values.equality import Outcome
-from portcheck.values.terms import Rounded
+from portcheck.values.terms import Function, Rounded
 
 _NKI_TWICE = NKI_CLIPPED.replace("operand0=-1.0", "operand0=-2.0")
 
@@ -23,7 +23,8 @@ _NKI_TWICE = NKI_CLIPPED.replace("operand0=-1.0", "operand0=-2.0")
     Certainty.CERTAIN,
     documentation="""
 Both sides compute the same real function of the inputs wherever both are defined. What remains between them is
-rounding (PC2xx, PC3xx) and, where stated, which elements each computes (PC40x).
+rounding (PC2xx, PC3xx) and, where stated, which elements each computes (PC40x). Arithmetic on integers is taken to be
+exact; the message says so, because it is not on every engine.
 
 **How we know.** Both outputs were derived as formulas over the inputs and brought to one normal form, in which sums and
 products have no order, casts between floating formats are dropped, and reductions over tiles, lanes and threads are
@@ -41,7 +42,7 @@ def equal_over_the_reals(pair: Pair) -> Iterator[Draft]:
             continue
         assumed = f" Taken for granted: {'; '.join(output.assumptions)}." if output.assumptions else ""
         where = f", {output.equality.reason}" if output.equality.reason else ""
-        rounded = _roundings_of_one_side(pair, output)
+        rounded = _roundings_of_one_side(pair, output) + _integers(pair, output)
         yield Draft(
             message=f"`{output.cuda}` is the same real function of the inputs on both sides{where}.{rounded}{assumed}",
             remedy="Decide whether the roundings may differ." if rounded else "Nothing to do.",
@@ -60,6 +61,16 @@ def _roundings_of_one_side(pair: Pair, output: OutputMatch) -> str:
     sides = (("original", own - other), ("port", other - own))
     parts = [f"the {side} to {', '.join(sorted(map(str, dtypes)))}" for side, dtypes in sides if dtypes]
     return f" On the way to it one side rounds where the other does not: {', '.join(parts)}." if parts else ""
+
+
+def _integers(pair: Pair, output: OutputMatch) -> str:
+    """That integer arithmetic was taken to be exact, as a sentence; empty where there is none."""
+    stored = pair.cuda.precision.storage.get(output.cuda)
+    pieces = output.cuda_contract.pieces
+    computes = any(isinstance(node, Function | Fold) for piece in pieces for node in subterms(piece.value))
+    if stored is None or not stored.is_integer or not computes:
+        return ""
+    return f" Whether the port's engines keep every bit of {stored} numbers, and wrap as C does, was not checked."
 
 
 def _rounded_to(contract: Contract | None) -> frozenset[DType]:

@@ -1,0 +1,111 @@
+"""What is said beside a proof: roundings of one side, integers, and which start of a maximum does not matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from portcheck.core.report import Report, Verdict
+from portcheck.pipeline import Request, check
+
+_CUDA = """\
+__global__ void k(float* y, const float* x, int n, int d) {
+  int i = threadIdx.x;
+  float m = START;
+  for (int q = i; q < d; q += 32) m = fmaxf(m, x[blockIdx.x * d + q]);
+  for (int o = 16; o > 0; o >>= 1) m = fmaxf(m, __shfl_xor_sync(0xffffffffu, m, o));
+  if (i == 0) y[blockIdx.x] = m;
+}
+void run(float* y, const float* x, int n, int d) { k<<<n, 32>>>(y, x, n, d); }
+"""
+_PORT = """\
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def k(x):
+    n, d = x.shape
+    y = nl.ndarray((n, 1), dtype=nl.OUT, buffer=nl.shared_hbm)
+    for t in range(0, n, 128):
+        m = min(128, n - t)
+        a = nl.ndarray((m, d), dtype=nl.TILE, buffer=nl.sbuf)
+        s = nl.ndarray((m, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=a, src=x[t:t + m, 0:d])
+        nisa.tensor_reduce(dst=s, op=nl.maximum, data=a, axis=1)
+        nisa.dma_copy(dst=y[t:t + m, 0:1], src=s)
+    return y
+"""
+
+
+def _report(folder: Path, start: str = "-INFINITY", tile: str = "float32", out: str = "float32") -> Report:
+    cuda, nki = folder / "k.cu", folder / "k.py"
+    cuda.write_text(_CUDA.replace("START", start))
+    nki.write_text(_PORT.replace("TILE", tile).replace("OUT", out))
+    return check(Request(cuda_path=str(cuda), nki_path=str(nki))).report
+
+
+def _messages(report: Report) -> str:
+    return " ".join(finding.message for finding in report.findings)
+
+
+@pytest.mark.parametrize("start", ["-INFINITY", "-3.402823466e+38f"])
+def test_a_maximum_may_start_below_every_element(start: str, tmp_path: Path) -> None:
+    assert _report(tmp_path, start).verdict is Verdict.FAITHFUL
+
+
+@pytest.mark.parametrize("start", ["-1e20f", "0.f", "x[blockIdx.x * d]"])
+def test_a_maximum_that_starts_elsewhere_is_neither_proved_nor_missing(start: str, tmp_path: Path) -> None:
+    report = _report(tmp_path, start)
+    assert report.verdict is Verdict.NOT_VERIFIED
+    assert [finding.code for finding in report.findings if finding.severity in ("error", "warning")] == []
+
+
+def test_a_tile_of_a_narrower_format_rounds(tmp_path: Path) -> None:
+    report = _report(tmp_path, tile="bfloat16")
+    assert report.verdict is Verdict.WITHIN_TOLERANCE
+    assert "the port to bfloat16" in _messages(report)
+
+
+@pytest.mark.parametrize(("tile", "out"), [("int8", "float32"), ("float32", "int32")])
+def test_a_value_stored_as_an_integer_is_not_followed(tile: str, out: str, tmp_path: Path) -> None:
+    assert _report(tmp_path, tile=tile, out=out).verdict is Verdict.NOT_VERIFIED
+
+
+_SUM_CUDA = """\
+__global__ void k(int* y, const int* a, const int* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a[i] + b[i];
+}
+void run(int* y, const int* a, const int* b, int n) { k<<<(n + 127) / 128, 128>>>(y, a, b, n); }
+"""
+_SUM_PORT = """\
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def k(a, b):
+    n = a.shape[0]
+    y = nl.ndarray((n, 1), dtype=nl.int32, buffer=nl.shared_hbm)
+    for t in range(0, n, 128):
+        m = min(128, n - t)
+        p = nl.ndarray((m, 1), dtype=nl.int32, buffer=nl.sbuf)
+        q = nl.ndarray((m, 1), dtype=nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=p, src=a[t:t + m].reshape((m, 1)))
+        nisa.dma_copy(dst=q, src=b[t:t + m].reshape((m, 1)))
+        nisa.tensor_tensor(dst=p, data1=p, data2=q, op=nl.add)
+        nisa.dma_copy(dst=y[t:t + m, 0:1], src=p)
+    return y
+"""
+
+
+def test_sums_of_integers_are_proved_with_a_remark(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(_SUM_CUDA)
+    (tmp_path / "k.py").write_text(_SUM_PORT)
+    report = check(Request(cuda_path=str(tmp_path / "k.cu"), nki_path=str(tmp_path / "k.py"))).report
+    assert report.verdict is Verdict.WITHIN_TOLERANCE
+    assert "every bit of int32 numbers" in _messages(report)
