@@ -273,8 +273,6 @@ def _number(value: Fraction | float) -> Form:
 
 def single_precision(value: Fraction) -> Fraction:
     """The nearest float32: a constant is what the arithmetic of both sides makes of it; itself outside their range."""
-    if value.denominator == 1:
-        return value
     try:
         rounded = Fraction(struct.unpack("f", struct.pack("f", float(value)))[0])
     except OverflowError:
