@@ -119,6 +119,7 @@ class _Maker(Drawing):
             block=self.expressions(3),
             shared_bytes=self.maybe(self.expression),
             arguments=self.some(((), (("x", "d_x"), ("y z", "x")))),
+            is_repeated=self.draw(st.booleans()),
             span=self.draw(st.none() | spans),
         )
 

@@ -55,7 +55,8 @@ class Launch:
     """A run of a kernel. `arguments` maps its parameters to buffers or scalars of the program (absent: same name).
 
     `grid` and `block` are extents in elements of x, y, z (empty where no launch was found); `shared_bytes` is the
-    dynamic shared memory.
+    dynamic shared memory. `is_repeated` says that the launch stands for several, which together may do something else
+    than one of them, and that what they do one after the other is not followed.
     """
 
     kernel: str
@@ -63,6 +64,7 @@ class Launch:
     block: tuple[Expr, ...] = ()
     shared_bytes: Expr | None = None
     arguments: tuple[tuple[str, str], ...] = ()
+    is_repeated: bool = False
     span: Span | None = None
 
 

@@ -64,6 +64,9 @@ class Piece:
     is_optional: bool = False
 
 
+_REPEATED = "the kernel is launched several times, and what the launches do one after the other is not followed"
+
+
 @dataclass(frozen=True, slots=True)
 class Contract:
     """What an output holds after the program. `problem` says why it could not be summarised; empty if it could."""
@@ -110,7 +113,8 @@ def evaluate(program: Program) -> Evaluated:
             before = memory.get(outside, ())
             if buffer.events == before:
                 continue
-            buffer = replace(buffer, events=(*before, *_over_the_grid(buffer.events[len(before) :], state)))
+            again = (Havoc(_REPEATED),) if launch.is_repeated else ()
+            buffer = replace(buffer, events=(*before, *_over_the_grid(buffer.events[len(before) :], state), *again))
             memory[outside] = buffer.events
             contracts[outside] = _contract(outside, buffer, state, kernel)
         folds.extend(_folds(state))

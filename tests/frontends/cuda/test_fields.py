@@ -130,7 +130,7 @@ GAPS = [
     ("k<<<1, 1>>>(x, w, n);", OpaqueKind.LAUNCH, ""),
     ("x[0] = curand_uniform(0);", OpaqueKind.LIBRARY, "curand_uniform"),
     ("goto done; done: x[0] = 1.0f;", OpaqueKind.CONTROL, ""),
-    ("x[0] = nowhere;", OpaqueKind.CALL, ""),
+    ("x[0] = some::nowhere;", OpaqueKind.CALL, ""),
     ("unknown_t v; x[0] = v;", OpaqueKind.DTYPE, ""),
     ("x[0] = *n;", OpaqueKind.MEMORY, ""),
     ("int v = " + "(" * 200 + "n" + " + 1)" * 200 + ";  x[v] = 0.0f;", OpaqueKind.LIMIT, ""),

@@ -19,6 +19,7 @@ from portcheck.core.dtype import (
     DTypeKind,
 )  # fmt: skip
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.undefined import as_floating
 from portcheck.frontends.cuda.values import Scalar
 from portcheck.ir import (
     PREDICATES,
@@ -87,6 +88,9 @@ def convert(
         return value
     if isinstance(value.expr, Const):
         return Scalar(convert_constant(value.expr, dtype), dtype)
+    floating = as_floating(state, value, dtype)
+    if floating is not None:
+        return floating
     if dtype == BOOL:
         return truth(state, value)
     is_integral = dtype.is_integer and not value.dtype.is_float and not value.dtype.is_symbolic

@@ -48,10 +48,14 @@ class Definitions:
     """An enumerator's name to itself and its list."""
     namespaces: dict[str, str] = field(default_factory=dict)
     opened: list[str] = field(default_factory=list)
+    units: list[Unit] = field(default_factory=list)
+    declared: dict[str, bool] = field(default_factory=dict)
+    """Whether any text in reach declares a name, as far as that was asked."""
     _read_again: int = 0
 
     def collect(self, unit: Unit, own: bool) -> None:
         """Adds what `unit` defines; `own` marks the file that was asked for: kernels are taken from it alone."""
+        self.units.append(unit)
         stack: list[tuple[Node, Node | None]] = [(unit.root, None)]
         while stack:
             node, template = stack.pop()

@@ -33,7 +33,6 @@ from portcheck.ir import (
     Const,
     Kernel,
     Launch,
-    Opaque,
     OpaqueKind,
     Parameter,
     Program,
@@ -41,10 +40,8 @@ from portcheck.ir import (
     Space,
     Symbol,
     ValueType,
-    operations,
     symbols_in,
 )  # fmt: skip
-from portcheck.ir.walk import writes
 from portcheck.knowledge import Semantics, load
 
 
@@ -110,8 +107,8 @@ def _kernel(state: State, text: Text, function: Function) -> tuple[Kernel, Launc
         body=(*state.hoisted, *emitted),
     )  # fmt: skip
     names = [declared.name for _, declared in parameters]
-    kernel = _repeated(state, kernel, names, sites)
     launch = _launch(state, function, names, sites)
+    launch = replace(launch, is_repeated=_repeated(state, kernel, names, sites))
     named = {parameter.name: parts for (parameter, _), parts in zip(parameters, members, strict=True)}
     return kernel, _by_member(launch, named)
 
@@ -149,7 +146,7 @@ def _reset(state: State) -> None:
     state.template_parameters = []
     state.shared_once, state.axes, state.file_variables = {}, {}, {}
     state.mask, state.depth, state.steps, state.instances, state.frames = None, 0, 0, [], []
-    state.small_symbols = set()
+    state.small_symbols, state.undefined = set(), {}
 
 
 def _bind_templates(state: State, function: Function, sites: list[LaunchSite]) -> None:
@@ -337,21 +334,15 @@ def _axes(state: State) -> tuple[Axis, ...]:
     return tuple(found)
 
 
-def _repeated(state: State, kernel: Kernel, parameters: list[str], sites: list[LaunchSite]) -> Kernel:
-    """`kernel`, its outputs unknown at the end if a host function launches it to other effect than once."""
+def _repeated(state: State, kernel: Kernel, parameters: list[str], sites: list[LaunchSite]) -> bool:
+    """Whether a host function launches `kernel` to other effect than once."""
     groups = hosts(sites)
     if len(groups) > 1:
         state.note(f"{kernel.name}: launched in {len(groups)} functions; the first launch is taken")
     if not groups or not is_repeated(state.definitions, kernel, groups[0], parameters):
-        return kernel
-    names = {parameter.name for parameter in kernel.parameters if parameter.is_buffer}
-    written = tuple(dict.fromkeys(name for op in operations(kernel.body) for name in writes(op) if name in names))
+        return False
     state.note(f"{kernel.name}: launched several times; what the launches do one after the other is not followed")
-    with state.builder.region() as emitted:
-        state.builder.emit(
-            Opaque, reason="launched several times", reads=written, writes=written, span=groups[0][-1].node.span
-        )
-    return replace(kernel, body=(*kernel.body, *emitted))
+    return True
 
 
 def _launch(state: State, function: Function, parameters: list[str], sites: list[LaunchSite]) -> Launch:

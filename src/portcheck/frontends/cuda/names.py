@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.places import scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import declare, type_of
+from portcheck.frontends.cuda.undefined import undefined_number
 from portcheck.frontends.cuda.values import Buffer, Builtin, CType, FunctionName, Place, Scalar, TypeKind, Value
 from portcheck.ir import ZERO, Const, OpaqueKind, Space
 from portcheck.knowledge import Construct, Semantics
@@ -41,7 +42,8 @@ def identifier(state: State, node: Node, name: str = "") -> Value:
             return known
     if name in state.definitions.functions:
         return FunctionName(name)
-    return state.opaque(node, f"unknown name {name}", INT32, kind=OpaqueKind.CALL)
+    number = undefined_number(state, node, name)
+    return number or state.opaque(node, f"unknown name {name}", INT32, kind=OpaqueKind.CALL)
 
 
 def object_macro(state: State, node: Node, macro: Macro) -> Value:

@@ -128,6 +128,8 @@ class State:
     template_parameters: list[Parameter] = field(default_factory=list)
     axes: dict[str, Semantics] = field(default_factory=dict)
     small_symbols: set[str] = field(default_factory=set)
+    undefined: dict[str, Span] = field(default_factory=dict)
+    """Names that nothing in reach defines, which are numbers; where each is first used."""
     mask: Expr | None = None
     depth: int = 0
     steps: int = 0

@@ -28,6 +28,11 @@ class Unit:
         """The node that holds the whole text."""
         return Node(self, self.tree.root_node)
 
+    def at(self, start: int, end: int) -> Node:
+        """The smallest node that covers the bytes from `start` to `end`."""
+        raw = self.tree.root_node.descendant_for_byte_range(start, end)
+        return self.root if raw is None else Node(self, raw)
+
     @cached_property
     def _continuations(self) -> list[int]:
         """The offsets of the bytes that do not begin a character."""

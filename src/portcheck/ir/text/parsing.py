@@ -120,7 +120,8 @@ class _Parser(OperationParser):
             shared_bytes=self.expression,
             arguments=lambda cursor: self.listed(cursor, self._argument),
         )
-        return Launch(kernel=name, span=self.place(cursor), **clauses)
+        is_repeated = cursor.accept("repeated")
+        return Launch(kernel=name, is_repeated=is_repeated, span=self.place(cursor), **clauses)
 
     def _argument(self, cursor: Cursor) -> tuple[str, str]:
         name = cursor.name()

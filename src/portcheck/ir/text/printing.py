@@ -104,6 +104,7 @@ class _Printer(ExpressionPrinter):
             self.clause("block", launch.block),
             self.optional("shared_bytes", launch.shared_bytes),
             f"arguments({renamed})" if renamed else "",
+            "repeated" if launch.is_repeated else "",
             "" if launch.span is None else self.span(launch.span),
         )
 
