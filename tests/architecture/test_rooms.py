@@ -12,6 +12,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "common", "helpers", "helper", "misc"}
 ROOMS_WITHOUT_PATTERNS = {"frontends", "passes", "values", "align", "rules"}
+LEXERS = {"frontends/cuda/lexer.py"}
 HEAVY = {"tree_sitter", "tree_sitter_cuda", "libcst", "jinja2", "msgspec"}
 
 HELP = """
@@ -68,7 +69,8 @@ def test_every_name_says_what_is_inside() -> None:
 
 @pytest.mark.parametrize("file", [file for file in FILES if room(file) in ROOMS_WITHOUT_PATTERNS], ids=name)
 def test_nothing_is_recognised_by_pattern_over_text(file: Path) -> None:
-    assert imported(parsed(file)) & {"re", "regex"} == set()
+    if name(file) not in LEXERS:
+        assert imported(parsed(file)) & {"re", "regex"} == set()
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if room(file) != "cli"], ids=name)

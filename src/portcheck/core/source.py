@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,12 +46,8 @@ class SourceFile:
 
     @cached_property
     def _line_starts(self) -> tuple[int, ...]:
-        starts = [0]
-        text = self.text
-        for index, character in enumerate(text):
-            if character == "\n" or (character == "\r" and text[index + 1 : index + 2] != "\n"):
-                starts.append(index + 1)
-        return tuple(starts)
+        lines = self.text.replace("\r\n", " \n").replace("\r", "\n").split("\n")  # as long as they were
+        return (0, *accumulate(len(line) + 1 for line in lines[:-1]))
 
     def position(self, offset: int) -> Position:
         """The position of the character at `offset` (code points from the start of the text)."""

@@ -220,6 +220,11 @@ def test_many_broken_kernels_are_read_in_little_time() -> None:
     assert read_cuda(SourceFile("k.cu", text), CudaOptions()).kernels
 
 
+def test_records_that_point_to_each_other_end() -> None:
+    records = "struct B;\nstruct A { A *a, *b, *c; B *d, *e; };\nstruct B { A *a, *b, *c, *d, *e; float v; };\n"
+    assert program(records + "__global__ void k(A* a, float* x) { x[0] = 1.f; }").kernels[0].name == "k"
+
+
 def test_broken_kernel_has_problems_with_places() -> None:
     problems = read_cuda(SourceFile("k.cu", SCALE.format("x[i] = ;")), CudaOptions()).problems
     assert problems

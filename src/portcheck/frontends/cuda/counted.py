@@ -241,8 +241,8 @@ def _is_read_later(node: Node, name: str) -> bool:
         block = block.parent
         if block.type in ("for_statement", "while_statement", "do_statement"):
             return True
-    for mention in block.below():
-        if mention.type == "identifier" and mention.text == name and mention.start >= node.end:
+    for mention in block.found("identifier"):
+        if mention.start >= node.end and mention.text == name:
             parent = mention.parent
             left = parent.field("left") if parent is not None and parent.type == "assignment_expression" else None
             return left is None or left.key != mention.key or parent is None or not parent.has("=")
@@ -316,13 +316,10 @@ def _is_steady(state: State, node: Node, test: Node, update: Node, names: list[s
     changes: Mutations | None = state.mutations
     if body is None or changes is None:
         return False
-    read = {found.text for part in (test, update) for found in part.below() if found.type == "identifier"}
+    read = {found.text for part in (test, update) for found in part.found("identifier")}
     if any(changes.is_changed(name, body.start, body.end) for name in read | set(names)):
         return False
-    return not any(
-        part.type in ("subscript_expression", "pointer_expression", "update_expression", "assignment_expression")
-        for part in test.below()
-    )
+    return not test.found("subscript_expression", "pointer_expression", "update_expression", "assignment_expression")
 
 
 def _is(expression: Expr, value: int) -> bool:

@@ -17,7 +17,7 @@ from portcheck.frontends.cuda.values import CType, Scalar, TypeKind, Value
 from portcheck.ir import Const, Expr, Launch, Symbol
 
 _DIMENSIONS = "dim3"
-_LONGEST_CHAIN = 24
+_MOST_DECLARATIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class LaunchSite:
 
 def launch_sites(state: State, unit: Unit) -> Iterator[LaunchSite]:
     """Every launch written in `unit`, in order."""
-    for node in unit.root.below():
-        if node.type != "call_expression":
+    for configuration in unit.root.found("kernel_call_syntax"):
+        node = configuration.parent
+        if node is None or node.type != "call_expression":
             continue
-        configuration = next((child for child in node.children if child.type == "kernel_call_syntax"), None)
         function, arguments = node.field("function"), node.field("arguments")
-        if configuration is None or function is None or arguments is None:
+        if function is None or arguments is None:
             continue
         name, templates = qualified_name(state, bare(function))
         if name:
@@ -135,11 +135,10 @@ class _Host:
 
     def _declarations(self) -> Iterator[Node]:
         body = self._site.host.field("body") if self._site.host is not None else None
-        for count, node in enumerate(body.below() if body is not None else ()):
-            if node.start >= self._site.node.start or count > 4000:
+        for node in body.found("declaration")[:_MOST_DECLARATIONS] if body is not None else ():
+            if node.start >= self._site.node.start:
                 return
-            if node.type == "declaration":
-                yield node
+            yield node
 
     def _symbol(self, name: str, type_: CType) -> Scalar:
         dtype = type_.dtype or INT32
@@ -167,14 +166,12 @@ class _Host:
 
     def _is_changed(self, name: str, declarator: Node) -> bool:
         body = self._site.host.field("body") if self._site.host is not None else None
-        for node in body.below() if body is not None else ():
-            if node.start <= declarator.start or node.start >= self._site.node.start:
-                continue
-            target = node.field("left") or node.field("argument")
-            is_change = node.type in ("assignment_expression", "update_expression")
-            if is_change and target is not None and target.text == name:
-                return True
-        return False
+        if body is None:
+            return False
+        changes = self._state.host_changes.get(body.key)
+        if changes is None:
+            changes = self._state.host_changes[body.key] = _changes_in(body)
+        return any(declarator.start < start < self._site.node.start for start in changes.get(name, ()))
 
     def _components(self, declarator: Node) -> Iterator[Expr]:
         """The extents of a declared `dim3`."""
@@ -223,6 +220,16 @@ class _Host:
         if emitted or not isinstance(value, Scalar) or value.is_data or value.size > 100:
             return None
         return value
+
+
+def _changes_in(body: Node) -> dict[str, list[int]]:
+    """Where each name is assigned to or counted up or down in host code."""
+    found: dict[str, list[int]] = {}
+    for node in body.found("assignment_expression", "update_expression"):
+        target = node.field("left") or node.field("argument")
+        if target is not None:
+            found.setdefault(target.text, []).append(node.start)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

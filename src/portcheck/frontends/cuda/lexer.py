@@ -1,9 +1,11 @@
-"""Cuts C++ text into tokens: just enough for macros, conditionals and literals."""
+"""Cuts C++ text into tokens: just enough for macros, conditionals and literals. The only file with patterns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class TokenKind(StrEnum):
@@ -17,8 +19,7 @@ class TokenKind(StrEnum):
     COMMENT = "comment"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of text and the code-point offset it starts at."""
 
     kind: TokenKind
@@ -31,102 +32,32 @@ class Token:
         return self.start + len(self.text)
 
 
-_LONG_PUNCTUATION = (
-    "<<=", ">>=", "...", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++", "--", "->", "::", "##",
-    "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=",
-)  # fmt: skip
-_RAW_PREFIXES = frozenset({"R", "LR", "uR", "UR", "u8R"})
+_RAW_STRING = r"""(?:u8|[LuU])?R"(?:(?P<delimiter>[^()\\\s"]{0,16})\([\s\S]*?(?:\)(?P=delimiter)"|\Z))"""
+_COMMENT = r"""//(?:[^\r\n\\]|\\(?:\r\n|[\s\S])?)*|/\*[\s\S]*?(?:\*/|\Z)"""
+_QUOTED = r""""(?:[^"\\\r\n]|\\[\s\S])*"?|'(?:[^'\\\r\n]|\\[\s\S])*'?"""
+_NUMBER = r"""0[xX](?:[pP][+-]|[\w.'])*|\.?\d(?:[eE][+-]|[\w.'])*"""
+_LONG_PUNCTUATION = r"""<<=|>>=|\.\.\.|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|->|::|\#\#|[-+*/%&|^]="""
+_TOKEN = re.compile(
+    rf"(?P<space>\s+)|(?P<comment>{_COMMENT})|(?P<string>{_RAW_STRING}|{_QUOTED})|(?P<name>[^\W\d]\w*)"
+    rf"|(?P<number>{_NUMBER})|(?P<punctuation>{_LONG_PUNCTUATION}|[\s\S])"
+)
+_KINDS = {kind.value: kind for kind in TokenKind}
+_MEANINGLESS = frozenset({TokenKind.SPACE.value, TokenKind.COMMENT.value})
 
 
 def tokens_of(text: str) -> list[Token]:
     """The tokens of `text`, spaces and comments included: joined, they are `text` again."""
-    found: list[Token] = []
-    position = 0
-    while position < len(text):
-        kind, end = _next(text, position)
-        found.append(Token(kind, text[position:end], position))
-        position = end
-    return found
+    kinds = _KINDS
+    return [Token(kinds[found.lastgroup or ""], found.group(), found.start()) for found in _TOKEN.finditer(text)]
 
 
 def significant(text: str) -> list[Token]:
     """The tokens of `text` that mean something."""
-    return [token for token in tokens_of(text) if token.kind not in (TokenKind.SPACE, TokenKind.COMMENT)]
+    return list(_significant(text))
 
 
-def _next(text: str, start: int) -> tuple[TokenKind, int]:
-    first = text[start]
-    if first.isspace():
-        return TokenKind.SPACE, _while(text, start, str.isspace)
-    if text.startswith("//", start):
-        return TokenKind.COMMENT, _line_comment(text, start)
-    if text.startswith("/*", start):
-        close = text.find("*/", start + 2)
-        return TokenKind.COMMENT, len(text) if close < 0 else close + 2
-    if _is_name_part(first) and not first.isdigit():
-        end = _while(text, start, _is_name_part)
-        if text[start:end] in _RAW_PREFIXES and text.startswith('"', end):
-            return TokenKind.STRING, _raw_string(text, end)
-        return TokenKind.NAME, end
-    if first.isdigit() or (first == "." and text[start + 1 : start + 2].isdigit()):
-        return TokenKind.NUMBER, _number(text, start)
-    if first in "\"'":
-        return TokenKind.STRING, _string(text, start)
-    for long in _LONG_PUNCTUATION:
-        if text.startswith(long, start):
-            return TokenKind.PUNCTUATION, start + len(long)
-    return TokenKind.PUNCTUATION, start + 1
-
-
-def _is_name_part(character: str) -> bool:
-    return character == "_" or character.isalnum()
-
-
-def _while(text: str, start: int, holds: object) -> int:
-    end = start
-    while end < len(text) and holds(text[end]):  # type: ignore[operator]  # str -> bool, bound or not
-        end += 1
-    return end
-
-
-def _line_comment(text: str, start: int) -> int:
-    end = start
-    while end < len(text):
-        if text[end] in "\r\n" and text[end - 1] != "\\":
-            return end
-        end += 1
-    return end
-
-
-def _number(text: str, start: int) -> int:
-    end = start
-    is_hexadecimal = text[start : start + 2] in ("0x", "0X")
-    while end < len(text):
-        character = text[end]
-        previous = text[end - 1] if end > start else ""
-        is_exponent_sign = character in "+-" and previous in ("pP" if is_hexadecimal else "eE") and previous != ""
-        if not (_is_name_part(character) or character in ".'" or is_exponent_sign):
-            break
-        end += 1
-    return end
-
-
-def _string(text: str, start: int) -> int:
-    quote = text[start]
-    end = start + 1
-    while end < len(text) and text[end] not in "\r\n":
-        if text[end] == "\\":
-            end += 1
-        elif text[end] == quote:
-            return end + 1
-        end += 1
-    return min(end, len(text))
-
-
-def _raw_string(text: str, quote: int) -> int:
-    opening = text.find("(", quote)
-    if opening < 0:
-        return len(text)
-    closing = ")" + text[quote + 1 : opening] + '"'
-    close = text.find(closing, opening)
-    return len(text) if close < 0 else close + len(closing)
+def _significant(text: str) -> Iterator[Token]:
+    for found in _TOKEN.finditer(text):
+        kind = found.lastgroup or ""
+        if kind not in _MEANINGLESS:
+            yield Token(_KINDS[kind], found.group(), found.start())

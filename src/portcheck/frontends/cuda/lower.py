@@ -60,6 +60,7 @@ def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
     """The program that launches the kernels `names` in this order; raises InputError for a name that is none."""
     state = _fresh_state(text, options)
     known = {function.name: function for function in reversed(text.definitions.kernels)}
+    sites = _sites(state, text)
     kernels: list[Kernel] = []
     launches: list[Launch] = []
     for name in names:
@@ -68,7 +69,7 @@ def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
             raise InputError(f"{text.path} has no kernel {name}", hint=did_you_mean(name, known), path=text.path)
         if any(kernel.name == name for kernel in kernels):
             continue
-        kernel, launch = _kernel(state, text, function)
+        kernel, launch = _kernel(state, function, sites.get(name, []))
         kernels.append(kernel)
         launches.append(launch)
     if len(launches) == 1:
@@ -88,10 +89,9 @@ def _fresh_state(text: Text, options: CudaOptions) -> State:
     return state
 
 
-def _kernel(state: State, text: Text, function: Function) -> tuple[Kernel, Launch]:
+def _kernel(state: State, function: Function, sites: list[LaunchSite]) -> tuple[Kernel, Launch]:
     _reset(state)
     body = function.body or function.node
-    sites = _sites(state, text, function)
     _bind_templates(state, function, sites)
     parameters = _parameters(state, function)
     with state.builder.region() as emitted:
@@ -123,11 +123,12 @@ def _by_member(launch: Launch, members: Mapping[str, tuple[Parameter, ...]]) -> 
     return replace(launch, arguments=tuple(arguments))
 
 
-def _sites(state: State, text: Text, function: Function) -> list[LaunchSite]:
-    try:
-        return [site for site in launch_sites(state, text.unit) if site.name == function.name]
-    except RecursionError:
-        return []
+def _sites(state: State, text: Text) -> dict[str, list[LaunchSite]]:
+    """The launches written in the file, by the name of the kernel."""
+    found: dict[str, list[LaunchSite]] = {}
+    for site in launch_sites(state, text.unit):
+        found.setdefault(site.name, []).append(site)
+    return found
 
 
 def _run(state: State, body: Node) -> None:

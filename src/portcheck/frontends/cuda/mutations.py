@@ -11,6 +11,10 @@ from portcheck.frontends.cuda.syntax import Node, bare
 _CONDITIONAL = frozenset({"conditional_expression", "lambda_expression"})
 _SHORT_CIRCUIT = frozenset({"&&", "||", "and", "or"})
 _STATEMENTS = frozenset({"expression_statement", "declaration"})
+_CHANGING = (
+    "assignment_expression", "update_expression", "pointer_expression", "call_expression", "gnu_asm_output_operand",
+    "ERROR", "init_declarator",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,7 @@ class Mutations:
 
     def __init__(self, body: Node, takes_reference: Callable[[Node, int], bool]) -> None:
         self._by_name: dict[str, list[Mutation]] = {}
-        for node in body.below():
+        for node in body.found(*_CHANGING):
             if node.type == "ERROR" and body.type == "ERROR":
                 continue
             for target, moves in _targets(node, takes_reference):
@@ -67,7 +71,7 @@ def _targets(node: Node, takes_reference: Callable[[Node, int], bool]) -> list[t
         case "gnu_asm_output_operand":
             return _named(node.field("value"), False)
         case "ERROR":
-            return [(found.text, False) for found in node.below() if found.type == "identifier"]
+            return [(found.text, False) for found in node.found("identifier")]
         case "init_declarator":
             value = node.field("value")
             declarator = node.field("declarator")
@@ -106,7 +110,7 @@ def _block_of(node: Node) -> tuple[int, int, int] | None:
 
 def mentions(node: Node, names: frozenset[str]) -> bool:
     """Whether an identifier of `names` stands in `node`."""
-    return any(found.type == "identifier" and found.text in names for found in node.below())
+    return any(found.text in names for found in node.found("identifier"))
 
 
 def declared_in(node: Node) -> list[str]:

@@ -1,29 +1,16 @@
-"""The parser: text in, units out. The only file that loads tree-sitter, and only when it is first asked to parse."""
+"""Text in, units out."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
-
 from portcheck.core.source import SourceFile, Span
+from portcheck.frontends.cuda.grammar import parser
 from portcheck.frontends.cuda.syntax import Node, Unit
-
-if TYPE_CHECKING:
-    from tree_sitter import Parser
-
-
-@cache
-def _parser() -> Parser:
-    import tree_sitter
-    import tree_sitter_cuda
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
 
 
 def parse(source: SourceFile, text: str, fixed: Span | None = None) -> Unit:
     """`text`, which stands in `source` (or is an expansion that stands at `fixed`), parsed."""
     encoded = text.encode("utf-8", "replace")
-    return Unit(source, encoded, _parser().parse(encoded), fixed)
+    return Unit(source, encoded, parser().parse(encoded), fixed)
 
 
 def part_of(unit: Unit, start: int, end: int) -> Unit:

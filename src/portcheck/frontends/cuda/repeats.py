@@ -118,7 +118,7 @@ class _Changes:
     def inside(self, site: LaunchSite, loop: Node) -> bool:
         """Whether a name that the launch mentions is changed, or declared, inside the loop around it."""
         declared = {
-            declared_name(found) for node in loop.below() if node.type == "declaration"
+            declared_name(found) for node in loop.found("declaration")
             for found in node.fields("declarator")
         }  # fmt: skip
         return bool(declared & _names(site)) or self._any(site, loop.start, loop.end)
@@ -140,4 +140,4 @@ class _Changes:
 
 
 def _names(site: LaunchSite) -> set[str]:
-    return {node.text for part in _given(site) for node in part.below() if node.type == "identifier"}
+    return {node.text for part in _given(site) for node in part.found("identifier")}

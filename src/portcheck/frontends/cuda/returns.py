@@ -25,17 +25,14 @@ def always_returns(node: Node | None) -> bool:
 
 def returns_early(body: Node) -> bool:
     """Whether a function may return before its last statement."""
-    found = [node for node in body.below() if node.type == "return_statement" and not _inside_lambda(node, body)]
+    found = [node for node in body.found("return_statement") if not _inside_lambda(node, body)]
     last = body.named[-1] if body.named else None
     return len(found) > 1 or (len(found) == 1 and (last is None or found[0].key != last.key))
 
 
 def returns_inside_loop(body: Node) -> bool:
     """Whether a return stands where leaving the function is more than choosing a branch."""
-    return any(
-        node.type == "return_statement" and not _inside_lambda(node, body) and _is_trapped(node, body)
-        for node in body.below()
-    )
+    return any(not _inside_lambda(node, body) and _is_trapped(node, body) for node in body.found("return_statement"))
 
 
 def _is_trapped(node: Node, body: Node) -> bool:

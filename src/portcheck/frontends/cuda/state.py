@@ -142,6 +142,8 @@ class State:
     resolve_call: Callable[[Node], Value] = field(init=False)
     execute_all: Callable[[Sequence[Node]], None] = field(init=False)
     frames: list[Frame] = field(default_factory=list)
+    host_changes: dict[tuple[int, int, int], dict[str, list[int]]] = field(default_factory=dict)
+    """A body of host code to where each name changes in it."""
 
     def excess(self) -> str:
         """Why the lowering goes no further down from here; "" while it may."""
@@ -285,7 +287,7 @@ class State:
         """The buffers `node` may read and write by the names in it, and the scalars it mentions."""
         read: dict[str, None] = {}
         operands: dict[Expr, None] = {}
-        names = [(found.text, self.scopes) for found in node.below() if found.type == "identifier"]
+        names = [(found.text, self.scopes) for found in node.found("identifier")]
         seen: set[tuple[str, int]] = set()
         closures: dict[int, list[Scope]] = {}
         for name, scopes in names:  # which grows by what lambdas and macros mention
@@ -295,7 +297,7 @@ class State:
                 continue
             seen.add(key)
             if isinstance(binding, Closure):
-                inner = [found.text for found in binding.node.below() if found.type == "identifier"]
+                inner = [found.text for found in binding.node.found("identifier")]
                 held = closures.setdefault(id(binding), list(binding.scopes))
                 names.extend((word, held) for word in inner)
             elif binding is not None:

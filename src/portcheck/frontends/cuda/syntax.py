@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from portcheck.core.source import SourceFile, Span
+from portcheck.frontends.cuda.grammar import search
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Raw
@@ -36,6 +37,8 @@ class Unit:
     @cached_property
     def _continuations(self) -> list[int]:
         """The offsets of the bytes that do not begin a character."""
+        if self.encoded.isascii():
+            return []
         return [index for index, byte in enumerate(self.encoded) if byte & 0xC0 == 0x80]
 
     def character(self, byte: int) -> int:
@@ -120,15 +123,21 @@ class Node:
 
     def has(self, text: str) -> bool:
         """Whether a direct child is, or is written, `text`."""
-        return any(child.type == text or child.text == text for child in self.children)
+        written = text.encode()
+        return any(child.type == text or child.text == written for child in self.raw.children)
 
     def below(self) -> Iterator[Node]:
         """It and everything below it, parents first."""
-        stack = [self]
+        stack = [self.raw]
         while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(node.children))
+            raw = stack.pop()
+            if raw.type != "comment":
+                yield Node(self.unit, raw)
+                stack.extend(reversed(raw.children))
+
+    def found(self, *kinds: str) -> list[Node]:
+        """The named nodes of these kinds at and below it, in the order of the text."""
+        return [Node(self.unit, raw) for raw in search(self.raw, kinds)]
 
     def _wrap(self, raw: Raw | None) -> Node | None:
         return None if raw is None else Node(self.unit, raw)
@@ -158,10 +167,20 @@ class Wreck(Node):
         """The neighbours."""
         return self._parts
 
+    def below(self) -> Iterator[Node]:
+        """It and everything below it, parents first."""
+        yield self
+        for part in self._parts:
+            yield from part.below()
+
     @property
     def named(self) -> list[Node]:
         """The neighbours that the grammar has a name for."""
         return [part for part in self._parts if part.raw.is_named]
+
+    def found(self, *kinds: str) -> list[Node]:
+        """The named nodes of these kinds among the neighbours and below them."""
+        return [node for part in self._parts for node in part.found(*kinds)]
 
     @property
     def is_broken(self) -> bool:

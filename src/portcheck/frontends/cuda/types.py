@@ -133,7 +133,13 @@ def _defined(state: State, name: str, definition: Node, depth: int) -> CType:
             return named_type(state, "int")
         case _:
             pass
-    return CType(kind=TypeKind.RECORD, name=name, fields=_record_fields(state, definition, depth))
+    if ("type", name) in state.instances:  # a record that points to itself
+        return CType(kind=TypeKind.UNKNOWN, name=name)
+    state.instances.append(("type", name))
+    try:
+        return CType(kind=TypeKind.RECORD, name=name, fields=_record_fields(state, definition, depth))
+    finally:
+        state.instances.pop()
 
 
 def _record_fields(state: State, definition: Node, depth: int) -> tuple[tuple[str, CType], ...]:
