@@ -1,5 +1,6 @@
 """Random valid programs, as hypothesis strategies; every operation and every field can appear."""
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -153,7 +154,11 @@ class _Maker(Drawing):
     # Fields of each operation
 
     def alloc(self) -> dict[str, Any]:
-        return {"name": self.fresh("t"), "type": self.a_type(), "dynamic": self.draw(st.booleans())}
+        made = {"name": self.fresh("t"), "type": self.a_type(), "dynamic": self.draw(st.booleans())}
+        base = next((op for op in self.builder.body if isinstance(op, Alloc) and not op.base), None)
+        if base is not None and self.draw(st.booleans()):
+            made |= {"base": base.name, "type": replace(made["type"], space=base.type.space)}
+        return made
 
     def load(self) -> dict[str, Any]:
         access = self.access()

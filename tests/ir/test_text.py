@@ -33,6 +33,7 @@ O = Operator  # noqa: E741  # the table below is read by column
 OPERATIONS = [
     ("%9: alloc t: float16",),
     ("%9: alloc dyn: float32[n] shared dynamic",),
+    ("%9: alloc seen: int16[256, 512] shared of tile",),
     ('%9: alloc "a b": dtype(x)[128, 33] psum via "nl.ndarray" @3:5-20',),
     ("%9 = load ss -> float32",),
     ('%9 = load x[blockIdx.x * dim + threadIdx.x] -> float16 via "x[...]" @3:5-4:20',),

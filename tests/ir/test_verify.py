@@ -72,6 +72,26 @@ TWINS: dict[str, tuple[Lines, Lines, str]] = {
         ("%9 = load eps -> float32",),
         "'eps' is neither a buffer",
     ),
+    "view of no buffer": (
+        ("%8: alloc seen: int32 shared of tile",),
+        ("%8: alloc seen: int32 shared of other",),
+        "'seen' is a view of 'other', which is no buffer that this can see",
+    ),
+    "view of a view": (
+        ("%8: alloc seen: int32 shared of tile", "%9: alloc more: int16 shared of tile"),
+        ("%8: alloc seen: int32 shared of tile", "%9: alloc more: int16 shared of seen"),
+        "'more' is a view of 'seen', which is a view itself",
+    ),
+    "view in another space": (
+        ("%8: alloc seen: int32 shared of tile",),
+        ("%8: alloc seen: int32 global of tile",),
+        "'seen' in global is a view of 'tile' in shared",
+    ),
+    "write to a view of what is constant": (
+        ("%8: alloc seen: int32 global of y", "%9: store seen[0] = 1"),
+        ("%8: alloc seen: int32 global of x", "%9: store seen[0] = 1"),
+        "'seen' is constant and written",
+    ),
     "buffer allocated later": (
         ("%8: alloc t: float32", "%9: store t = %3"),
         ("%9: store t = %3", "%8: alloc t: float32"),

@@ -59,6 +59,13 @@ CUDA = {
         ["sum_{k<256} x[256*i + k]"],
     ),
     "an update in place": ("if (t < n) y[t] = y[t] * x[t];", ["y[i] * x[i]"]),
+    "elements read as another type": (
+        "const int2* p = (const int2*)x; if (t < n) y[t] = p[t].y;", ["x.int32[2*i + 1]"],
+    ),
+    "one array of several in shared memory": (
+        "extern __shared__ char b[]; float* s = (float*)b; s[i] = x[t]; __syncthreads(); y[t] = s[i] * 2.f;",
+        ["x[i] * 2"],
+    ),
     "a total by atomics": ("if (t < n) atomicAdd(y, x[t]);", ["y[0] + sum_{k<n} x[k]"]),
 }  # fmt: skip
 
@@ -123,6 +130,12 @@ UNKNOWN = {
     "a store after a search that may return": (
         "if (t < n) { for (int k = 0; k < 8; k++) { if (x[k] < 0.f) return; } y[t] = 1.f; }"
     ),
+    "shared memory read as another type than it was written": (
+        "__shared__ float s[256]; s[i] = x[t]; __syncthreads(); y[t] = ((short*)s)[i];"
+    ),
+    "an output written as another type": "((short*)y)[t] = 1;",
+    "an output read as another type than it was written": "y[t] = x[t]; ((int*)y)[t] = 1; y[t] = 2.f;",
+    "an input that was written as another type": "((int*)y)[t] = 1; y[t] = y[t + 1];",
     "an exchange of bits in an index": "if (t < n) y[t] = x[__brev(t) & 7];",
 }
 

@@ -93,6 +93,7 @@ from portcheck.ir.walk import (
     reads,
     rebuild,
     regions,
+    views,
     writes,
 )
 
@@ -183,5 +184,6 @@ __all__ = [
     "subexpressions",
     "substitute",
     "symbols_in",
+    "views",
     "writes",
 ]

@@ -39,11 +39,17 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alloc(Operation):
-    """A new, uninitialised buffer called `name`; `dynamic` where its size is given at launch."""
+    """A new, uninitialised buffer called `name`; `dynamic` where its size is given at launch.
+
+    With a `base` it is no new memory but a view of that buffer, which is none itself: the same bytes, little-endian
+    and row-major, read as elements of another dtype, element i of the view at byte i * size of an element. It has one
+    dimension, or no shape where the base states none (a pointer) or is one variable.
+    """
 
     name: str
     type: ValueType
     dynamic: bool = False
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

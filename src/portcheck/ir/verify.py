@@ -31,7 +31,7 @@ from portcheck.ir.ops import (
 from portcheck.ir.ops import Sequence as Steps
 from portcheck.ir.types import ValueType
 from portcheck.ir.value_checks import bool_problems, form_problems, result_type, value_problems
-from portcheck.ir.walk import accesses, expressions, kernel_operations, operations
+from portcheck.ir.walk import accesses, expressions, kernel_operations, operations, views
 
 _SHOWN = 20
 
@@ -111,7 +111,9 @@ class _KernelChecker:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
+        self._views = views(kernel.body)
         self._constants = {parameter.name for parameter in kernel.parameters if parameter.constant}
+        self._constants |= {view for view, base in self._views.items() if base in self._constants}
         self._defined = {op.id for op in operations(kernel.body)}
         self._bound_somewhere = set(_bound_names(kernel.body))
 
@@ -170,6 +172,7 @@ class _KernelChecker:
         for access in accesses(op):
             yield from self._access(access, scope)
         yield from self._written(op)
+        yield from self._view(op, scope)
         yield from self._control(op, scope)
         yield from value_problems(op, scope.results)
 
@@ -228,6 +231,17 @@ class _KernelChecker:
                     yield f"{access.buffer!r} is constant and written"
             case _:
                 pass
+
+    def _view(self, op: Op, scope: _Scope) -> Iterator[str]:
+        if not isinstance(op, Alloc) or not op.base:
+            return
+        base = scope.buffers.get(op.base)
+        if base is None:
+            yield f"{op.name!r} is a view of {op.base!r}, which is no buffer that this can see"
+        elif op.base in self._views:
+            yield f"{op.name!r} is a view of {op.base!r}, which is a view itself"
+        elif base.space is not op.type.space:
+            yield f"{op.name!r} in {op.type.space} is a view of {op.base!r} in {base.space}"
 
     def _control(self, op: Op, scope: _Scope) -> Iterator[str]:
         match op:

@@ -10,6 +10,7 @@ from portcheck.ir.expr import Expr
 from portcheck.ir.kernel import Kernel, Program
 from portcheck.ir.kinds import WriteMode
 from portcheck.ir.ops import (
+    Alloc,
     Assume,
     Atomic,
     Barrier,
@@ -68,6 +69,11 @@ def accesses(op: Op) -> tuple[Access, ...]:
             return (op.source, op.destination)
         case _:
             return ()
+
+
+def views(body: Iterable[Op]) -> dict[str, str]:
+    """The views that `body` makes, each with the buffer whose bytes it shows."""
+    return {op.name: op.base for op in operations(body) if isinstance(op, Alloc) and op.base}
 
 
 def reads(op: Op) -> tuple[str, ...]:

@@ -38,6 +38,6 @@ def global_buffers(program: Program) -> dict[str, Parameter | Alloc]:
     for kernel in program.kernels:
         found.update({parameter.name: parameter for parameter in kernel.parameters if parameter.is_buffer})
     for op in kernel_operations(program):
-        if isinstance(op, Alloc) and op.type.space is Space.GLOBAL:
+        if isinstance(op, Alloc) and op.type.space is Space.GLOBAL and not op.base:
             found[op.name] = op
     return found

@@ -17,6 +17,7 @@ from portcheck.ir import (
     reads,
     subexpressions,
     symbols_in,
+    views,
     writes,
 )
 
@@ -40,10 +41,11 @@ def usage(program: Program) -> Usage:
     ops = list(kernel_operations(program))
     parameters = {parameter.name for kernel in program.kernels for parameter in kernel.parameters}
     results = [name for kernel in program.kernels for name in kernel.results]
-    read = {name for op in ops for name in _taken(op)}
-    written = [name for op in ops for name in writes(op)]
+    bases = views(ops)
+    read = {bases.get(name, name) for op in ops for name in _taken(op)}
+    written = [bases.get(name, name) for op in ops for name in writes(op)]
     outputs = dict.fromkeys([*results, *(name for name in written if name in parameters)])
-    live_buffers, live_scalars = _live(ops, set(outputs))
+    live_buffers, live_scalars = _live(ops, set(outputs), bases)
     return Usage(
         read=frozenset(read & parameters),
         written=frozenset(set(written)),
@@ -53,13 +55,16 @@ def usage(program: Program) -> Usage:
     )
 
 
-def _live(ops: list[Op], outputs: set[str]) -> tuple[set[str], set[str]]:
-    """Buffers and scalars from which data flows into the outputs; indices, bounds and guards do not count."""
+def _live(ops: list[Op], outputs: set[str], bases: dict[str, str]) -> tuple[set[str], set[str]]:
+    """Buffers and scalars from which data flows into the outputs; indices, bounds and guards do not count.
+
+    A view counts as its base, as `bases` has it.
+    """
     by_id = {op.id: op for op in ops}
     writers: dict[str, list[Op]] = {}
     for op in ops:
         for name in writes(op):
-            writers.setdefault(name, []).append(op)
+            writers.setdefault(bases.get(name, name), []).append(op)
     reached: set[str] = set()
     scalars: set[str] = set()
     pending: list[str] = sorted(outputs)
@@ -67,7 +72,8 @@ def _live(ops: list[Op], outputs: set[str]) -> tuple[set[str], set[str]]:
     while pending:
         name = pending.pop()
         for op in writers.get(name, ()):
-            for source in _sources(op, by_id, seen, scalars):
+            for found in _sources(op, by_id, seen, scalars):
+                source = bases.get(found, found)
                 if source not in reached:
                     reached.add(source)
                     pending.append(source)

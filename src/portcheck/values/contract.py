@@ -46,6 +46,7 @@ from portcheck.values.terms import (
     subterms,
     symbols_of,
 )
+from portcheck.values.views import without_punning
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _finished(kernel: Kernel, launch: Launch, memory: dict[str, tuple[Event, ...
     names = dict(launch.arguments)
     for name, buffer in state.buffers.items():
         state.buffers[name] = replace(buffer, events=memory.get(names.get(name, name), ()))
-    run(state, kernel.body)
+    run(state, without_punning(kernel))
     return state
 
 

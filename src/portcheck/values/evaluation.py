@@ -32,7 +32,7 @@ from portcheck.ir.operators import INTEGER
 from portcheck.ir.polynomial import symbol
 from portcheck.values.conditions import ALWAYS, compare, negated, simplified
 from portcheck.values.folds import IDENTITIES
-from portcheck.values.memory import Buffer, Reader
+from portcheck.values.memory import Buffer, Havoc, Reader
 from portcheck.values.substitution import in_term
 from portcheck.values.terms import (
     Choice,
@@ -207,9 +207,14 @@ def initial_state(kernel: Kernel, launch: Launch | None, is_trusted: bool = Fals
 
 
 def allocate(state: State, op: Alloc) -> None:
-    """Adds the buffer that `op` makes."""
+    """Adds the buffer that `op` makes; a view of an input that nobody wrote is an input of its own."""
     per_thread = op.type.space is Space.REGISTER
-    state.buffers[op.name] = Buffer(op.name, state.shape(op.type), op.type.dtype, is_input=False, per_thread=per_thread)
+    base = state.buffers.get(op.base)
+    is_input = base is not None and base.is_input
+    made = Buffer(op.name, state.shape(op.type), op.type.dtype, is_input=is_input, per_thread=per_thread)
+    if base is not None and base.events and is_input:
+        made = made.then(Havoc(f"{op.base} was written before it is read as {op.type.dtype}"))
+    state.buffers[op.name] = made
 
 
 def literal(value: int | float | bool) -> Literal:

@@ -141,7 +141,7 @@ def _is_open(stated: Polynomial | None, parameters: set[str]) -> bool:
 
 
 def _is_shared(op: Alloc) -> bool:
-    return op.type.space is Space.SHARED and len(op.type.shape) > 1
+    return op.type.space is Space.SHARED and len(op.type.shape) > 1 and not op.base
 
 
 def _unpadded(extent: Expr) -> Expr:

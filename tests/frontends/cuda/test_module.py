@@ -175,7 +175,6 @@ OPAQUE = {
     "unknown call": ("x[i] = frobnicate(w[i]);", ["frobnicate"]),
     "goto": ("goto end; end: x[i] = 0.f;", ["goto", "label"]),
     "assembly": ('asm volatile("bar.sync 0;");', ["gnu asm expression"]),
-    "punned load": ("x[i] = reinterpret_cast<const int*>(w)[i];", ["float32 memory read as int"]),
     "fall-through": ("switch (n) { case 0: x[0] = 1.f; case 1: x[1] = 1.f; }", ["switch with fall-through"]),
     "recursion": ("x[i] = again(n);", ["recursive call of again"]),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.frontends.cuda.reading import body, kinds, not_understood, program
 
-from portcheck.ir import Cast, Load, Opaque, Program, Store, operations
+from portcheck.ir import Cast, Load, Opaque, Operator, Program, Store, operations, subexpressions, symbols_in
 from portcheck.ir.expr import Apply, Ref, Symbol
 
 ASSEMBLY = {
@@ -57,21 +57,27 @@ def test_the_effects_before_a_comma_are_kept() -> None:
     assert len([op for op in body(COMMAS["effect"]) if isinstance(op, Store) and op.access.buffer == "x"]) == 2
 
 
+DIVISIONS = frozenset({Operator.TRUNCATED_DIVIDE})
 BYTES = {
     "sum": "const float* q = (const float*)((const char*)w + n); x[0] = *q;",
     "subscript": "x[0] = ((const float*)((const char*)w + n))[1];",
     "variable": "const char* b = (const char*)w; b = b + n; x[0] = *(const float*)b;",
     "address": "const char* b = (const char*)w; x[0] = *(const float*)&b[n];",
     "halves": "x[0] = *(const float*)((const short*)w + n);",
-    "integer": "x[0] = *(const float*)((unsigned long long)w + n);",
 }
 
 
 @pytest.mark.parametrize("statements", BYTES.values(), ids=BYTES)
 def test_an_address_in_bytes_is_not_one_in_elements(statements: str) -> None:
     found = body(statements)
-    assert not_understood(found)
-    assert not any(isinstance(op, Load) and op.access.buffer == "w" for op in found)
+    assert not not_understood(found)
+    [access] = [op.access for op in found if isinstance(op, Load) and op.access.buffer == "w"]
+    divisions = [part for part in subexpressions(access.index[0]) if getattr(part, "operator", None) in DIVISIONS]
+    assert [symbols_in(division) for division in divisions] == [{"n"}]
+
+
+def test_a_number_made_an_address_is_not_followed() -> None:
+    assert not_understood(body("x[0] = *(const float*)((unsigned long long)w + n);"))
 
 
 def test_a_pointer_that_moves_by_bytes_is_somewhere_unknown() -> None:
@@ -135,7 +141,7 @@ def test_a_number_that_fits_is_no_cast(statements: str) -> None:
 MENTIONED = {
     "lambda": "auto f = [&](float a) { x[0] = a; }; q: f(w[0]);",
     "macro": "q: WRITE(1);",
-    "through a cast": "*(float*)((char*)x + n) = 1.f;",
+    "through a cast": "*(float*)((unsigned long long)x + n) = 1.f;",
     "number in a wreck": "int m = n; float* p = x; goto q; x[m] = 2.f; q: p[0] = 1.f;",
     "constant": "float* p = (float*)w; *p = 1.f;",
 }

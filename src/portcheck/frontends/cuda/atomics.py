@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.places import pointer_of, scalar, target, unwritab
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Scalar, Value
+from portcheck.frontends.cuda.views import is_seen_as_held, seen_as
 from portcheck.ir import ONE, Atomic, Expr, OpaqueKind, Operator, Scope
 from portcheck.knowledge import Construct, Role, Semantics
 
@@ -48,6 +49,8 @@ def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
         dtype = place.type.dtype or FLOAT32
         return state.opaque(call.node, obstacle.reason, dtype, writes=(place.buffer,), kind=obstacle.kind, via=call.via)
     dtype = place.type.dtype or state.buffers[place.buffer].dtype
+    if not is_seen_as_held(state, place):
+        place = seen_as(state, place, dtype) or place
     value = _operand(state, value_node, dtype)
     compare = _operand(state, compare_node, dtype) if compare_node is not None else None
     limit: Expr | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import INT32
-from portcheck.frontends.cuda.places import moved, width_of
+from portcheck.frontends.cuda.layout import size_of, size_of_dtype
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Nothing, Place, TypeKind, Value
+from portcheck.frontends.cuda.views import moved
 from portcheck.ir import ZERO, Access, Axis, AxisKind, Copy, Symbol, integer
 
 
@@ -25,11 +26,11 @@ def copy_bits(state: State, target: Value, source: Value) -> Value | None:
     if target.rest != ZERO or source.rest != ZERO:
         return None
     to, from_ = state.buffers[target.buffer], state.buffers[source.buffer]
-    width, facts = width_of(state, source.type), state.knowledge.dtype(to.dtype.name)
-    is_same_width = width == width_of(state, target.type)
-    if to.constant or to.dtype != from_.dtype or facts is None or not is_same_width or width % facts.bits:
+    width, held = size_of(state, source.type), size_of_dtype(state, to.dtype)
+    is_same_width = width is not None and width == size_of(state, target.type)
+    if to.constant or to.dtype != from_.dtype or not held or not width or not is_same_width or width % held:
         return None
-    axis = Axis(state.unique("lane"), AxisKind.FREE, integer(width // facts.bits))
+    axis = Axis(state.unique("lane"), AxisKind.FREE, integer(width // held))
     accesses = [
         Access(
             buffer=place.buffer, index=(*place.index[:-1], moved(place.index[-1], Symbol(axis.name, INT32))),

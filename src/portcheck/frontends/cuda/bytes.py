@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portcheck.core.dtype import INT64, DType
 from portcheck.ir import ZERO, Apply, Const, Expr, Operator, apply
 
 _SUMS = frozenset({Operator.ADD, Operator.SUBTRACT})
@@ -12,10 +13,28 @@ def quotient(distance: Expr, size: int) -> tuple[Expr, Expr]:
     whole = _divided(distance, size)
     if whole is not None:
         return whole, ZERO
+    distance = _distributed(distance)
     if not isinstance(distance, Apply) or distance.operator not in _SUMS or len(distance.arguments) != 2:
         return ZERO, distance
     wholes, lefts = zip(*(quotient(part, size) for part in distance.arguments), strict=True)
     return _joined(distance, wholes), _joined(distance, lefts)
+
+
+def _distributed(distance: Expr) -> Expr:
+    """A multiple of a sum of distances as a sum of multiples."""
+    match distance:
+        case Apply(Operator.MULTIPLY, (Apply(operator, (left, right), inner), Const() as factor), dtype):
+            if operator in _SUMS and inner == INT64:
+                return Apply(operator, (_times(left, factor, dtype), _times(right, factor, dtype)), dtype)
+        case _:
+            pass
+    return distance
+
+
+def _times(part: Expr, factor: Const, dtype: DType) -> Expr:
+    if isinstance(part, Const):
+        return Const(int(part.value) * int(factor.value), INT64)
+    return Apply(Operator.MULTIPLY, (part, factor), dtype)
 
 
 def _joined(distance: Apply, parts: tuple[Expr, ...]) -> Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.conversions import convert, materialised
-from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, write
+from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import Declared, declare, scalar_type, type_of
@@ -13,6 +13,7 @@ from portcheck.frontends.cuda.values import (
     Buffer,
     CType,
     Group,
+    Lost,
     Place,
     Pointer,
     Scalar,
@@ -49,26 +50,26 @@ def declaration(state: State, node: Node, scope: Node | None) -> None:
         with state.builder.at(node.span):
             read_ = declare(state, base, declarator)
             if node.has(_SHARED):
-                _shared(state, node, read_)
+                state.bind(read_.name, shared_variable(state, node, read_))
             elif declarator.type == "function_declarator":
                 _constructed(state, node, declarator, base, scope)
             else:
                 _local(state, declarator, read_, scope)
 
 
-def _shared(state: State, node: Node, declared: Declared) -> None:
+def shared_variable(state: State, node: Node, declared: Declared) -> Value:
     """A shared array or variable; its one allocation stands at the head of the kernel.
 
     An array of a helper is one array however often the helper is called, but one for each instance of a template.
     """
-    lanes = element_type(state, declared.type)
+    element, inner = element_of(declared.type)
+    lanes = element_type(state, element)
     if lanes is None:
-        state.keep(node, f"shared memory of type {declared.type.name}", kind=OpaqueKind.DTYPE)
-        return
+        return state.opaque(node, f"shared memory of type {element.name}", kind=OpaqueKind.DTYPE)
     is_dynamic = node.has("extern") and declared.extents in ((None,), ())
     with state.builder.region() as hoisted:
         given = [extent for extent in declared.extents if extent is not None and not is_dynamic]
-        extents = [_extent(state, extent) for extent in given]
+        extents = [*(_extent(state, extent) for extent in given), *inner]
         key = (_SHARED, declared.name) if is_dynamic else (_SHARED, declared.name, node.key, tuple(extents))
         if key not in state.shared_once:
             name = state.unique(declared.name)
@@ -76,13 +77,22 @@ def _shared(state: State, node: Node, declared: Declared) -> None:
                 extents = [Symbol(f"{name}.size", INT32)]
             shape = tuple(extents) + tuple(integer(count) for count in lanes[1])
             state.shared_once[key] = name
-            state.buffers[name] = Buffer(name, lanes[0], shape)
+            state.buffers[name] = Buffer(name, lanes[0], shape, space=Space.SHARED)
             type_ = ValueType(lanes[0], shape, Space.SHARED)
             state.builder.emit(Alloc, name=name, type=type_, dynamic=is_dynamic, via=_SHARED)
             state.hoisted.extend(hoisted)
     name = state.shared_once[key]
-    dimensions = 1 if is_dynamic else len(declared.extents)
-    state.bind(declared.name, Place(name, (), declared.type, dimensions))
+    dimensions = 1 if is_dynamic else len(declared.extents) + len(inner)
+    return whole(state, Place(name, (), element, dimensions))
+
+
+def element_of(type_: CType) -> tuple[CType, list[Expr]]:
+    """The type of the elements where `type_` is that of an array, and its extents."""
+    extents: list[Expr] = []
+    while type_.kind is TypeKind.ARRAY and type_.target is not None:
+        extents.append(integer(type_.extent, INT32))
+        type_ = type_.target
+    return type_, extents
 
 
 def _extent(state: State, node: Node) -> Expr:
@@ -95,18 +105,17 @@ def _constructed(state: State, node: Node, declarator: Node, base: CType, scope:
     """`T v(a, b);`, which the grammar reads as a function: a variable made of its arguments."""
     name = declarator.field("declarator")
     parameters = declarator.field("parameters")
-    listed = parameters.named if parameters is not None else []
-    texts = [child.text for child in listed]
-    if name is None or base.kind is not TypeKind.SCALAR or len(texts) != 1:
+    listed = [child.field("type") or child for child in (parameters.named if parameters is not None else [])]
+    if name is None or not listed or base.kind is TypeKind.UNKNOWN:
         state.keep(node, f"declaration of a {base.name}", kind=OpaqueKind.DTYPE)
         return
-    value = state.evaluate(listed[0].field("type") or listed[0])
+    value = initial_value(state, base, listed, node)
     declare_variable(state, declarator, Declared(name.text, base), value, scope)
 
 
 def _local(state: State, declarator: Node, declared: Declared, scope: Node | None) -> None:
     initial = declarator.field("value") if declarator.type == "init_declarator" else None
-    if declared.extents:
+    if declared.extents or declared.type.kind is TypeKind.ARRAY:
         _array(state, declarator, declared, initial)
         return
     if initial is None:
@@ -149,7 +158,9 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
         type_ = scalar_type(value.dtype)
     has_members = isinstance(value, Aggregate) or type_.kind is TypeKind.VECTOR
     if has_members and (value is None or isinstance(value, Aggregate | Scalar)):
-        return variable_members(state, declared.name, type_, value, is_changed and not is_straight)
+        is_record = isinstance(value, Aggregate) and value.type.kind is not TypeKind.VECTOR
+        is_register = is_record or (is_changed and not is_straight)
+        return variable_members(state, declared.name, type_, value, node, is_register)
     if isinstance(value, Place) and value.remaining:
         value = pointer_of(state, value)
     if type_.kind is TypeKind.SCALAR and type_.dtype is not None:
@@ -165,14 +176,14 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
         return place
     if isinstance(value, Pointer):
         return _pointer_variable(state, declared, value, is_changed and not is_straight)
-    if value is None and declared.type.kind is TypeKind.RECORD and declared.type.fields:
-        return variable_members(state, declared.name, declared.type, None, True)
+    if value is None and type_.kind is TypeKind.RECORD:
+        return variable_members(state, declared.name, type_, None, node, True)
     if value is None:
         if type_.kind is TypeKind.POINTER:
             value = state.opaque(node, "pointer without a value", kind=OpaqueKind.MEMORY)
         else:
             value = _unread(state, node, type_)
-    if isinstance(value, Group) or not is_changed or is_straight:
+    if isinstance(value, Group | Lost) or not is_changed or is_straight:
         return value
     number = value if isinstance(value, Scalar) else _unread(state, node, type_)
     place = state.register(declared.name, number.dtype)
@@ -195,9 +206,10 @@ def _pointer_variable(state: State, declared: Declared, value: Pointer, moves: b
 
 
 def _array(state: State, node: Node, declared: Declared, initial: Node | None) -> None:
-    lanes = element_type(state, declared.type)
+    element, inner = element_of(declared.type)
+    lanes = element_type(state, element)
     if lanes is None:
-        reason = f"array of type {declared.type.name}"
+        reason = f"array of type {element.name}"
         state.bind(declared.name, state.opaque(node, reason, kind=OpaqueKind.DTYPE))
         return
     dtype, extra = lanes
@@ -205,11 +217,15 @@ def _array(state: State, node: Node, declared: Declared, initial: Node | None) -
     extents: list[Expr] = []
     for extent in declared.extents:
         extents.append(integer(len(items)) if extent is None else scalar(state, state.evaluate(extent), extent).expr)
+    extents.extend(inner)
     shape = tuple(extents) + tuple(integer(count) for count in extra)
     buffer = state.allocate(declared.name, dtype, shape)
-    place = Place(buffer.name, (), declared.type, len(extents))
+    place = Place(buffer.name, (), element, len(extents))
     state.bind(declared.name, place)
     if initial is None:
+        return
+    if element.kind is TypeKind.RECORD:
+        state.keep(initial, "initialiser of an array", kind=OpaqueKind.MEMORY)
         return
     if initial.type != "initializer_list" or len(items) > _LARGEST_INITIALISER:
         state.keep(initial, "initialiser of an array", kind=OpaqueKind.MEMORY)

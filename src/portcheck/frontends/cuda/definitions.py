@@ -13,13 +13,17 @@ _BROKEN = "ERROR"
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function definition; `template` is its template parameter list, `launch_bounds` and the like stay in `node`."""
+    """A function definition; `template` is its template parameter list, `launch_bounds` and the like stay in `node`.
+
+    `scope` is what a name with scopes stands in: the record of a function that is defined outside of it.
+    """
 
     name: str
     node: Node
     declarator: Node
     template: Node | None
     is_kernel: bool
+    scope: Node | None = None
 
     @property
     def body(self) -> Node | None:
@@ -44,6 +48,10 @@ class Definitions:
     """A variable's name to its declaration and its declarator."""
     types: dict[str, Node] = field(default_factory=dict)
     """A type's name to the typedef, alias, record or enumeration that defines it."""
+    specialisations: dict[str, list[Node]] = field(default_factory=dict)
+    """The name of a record with template parameters to its definitions for some of their arguments."""
+    scoped: dict[str, list[Function]] = field(default_factory=dict)
+    """A scope's last name to the functions that are defined in it by a name with scopes."""
     enumerators: dict[str, tuple[Node, Node]] = field(default_factory=dict)
     """An enumerator's name to itself and its list."""
     namespaces: dict[str, str] = field(default_factory=dict)
@@ -65,22 +73,17 @@ class Definitions:
             self.declare(node)
             inner = node.field("parameters") if node.type == "template_declaration" else None
             children = self._before_stranded(node) if own and node.type == _BROKEN else node.children
-            if node.type not in ("compound_statement", "lambda_expression"):
+            if node.type not in ("compound_statement", "lambda_expression", "field_declaration_list"):
                 stack.extend((child, inner) for child in reversed(children))
 
     def _function(self, node: Node, template: Node | None, own: bool) -> None:
-        declarator = node.field("declarator")
-        while declarator is not None and declarator.type != "function_declarator":
-            declarator = declarator.field("declarator") or next(
-                (child for child in declarator.named if child.type == "function_declarator"), None
-            )
-        name = declarator.field("declarator") if declarator is not None else None
-        if declarator is None or name is None or node.field("body") is None:
+        function = function_of(node, template)
+        if function is None:
             return
-        is_kernel = any(child.type == _ENTRY for child in node.children)
-        function = Function(_simple_name(name), node, declarator, template, is_kernel)
         self.functions.setdefault(function.name, []).append(function)
-        if is_kernel and own:
+        if function.scope is not None:
+            self.scoped.setdefault(_simple_name(function.scope), []).append(function)
+        if function.is_kernel and own:
             self.kernels.append(function)
 
     def _before_stranded(self, broken: Node) -> list[Node]:
@@ -111,10 +114,12 @@ class Definitions:
             case "type_definition":
                 for declarator in node.fields("declarator"):
                     self.types[declared_name(declarator)] = node
-            case "alias_declaration" | "struct_specifier" | "class_specifier":
+            case "alias_declaration" | "struct_specifier" | "class_specifier" | "union_specifier":
                 named = node.field("name")
                 is_definition = node.type == "alias_declaration" or node.field("body") is not None
-                if named is not None and is_definition:
+                if named is not None and is_definition and named.type == "template_type":
+                    self.specialisations.setdefault(_simple_name(named), []).append(node)
+                elif named is not None and is_definition:
                     self.types[named.text] = node
             case "enum_specifier":
                 self._enumeration(node)
@@ -135,6 +140,35 @@ class Definitions:
             name = enumerator.field("name")
             if body is not None and name is not None:
                 self.enumerators[name.text] = (enumerator, body)
+
+
+def function_of(node: Node, template: Node | None) -> Function | None:
+    """The function that `node` defines; None where it has no name or no body."""
+    declarator = node.field("declarator")
+    while declarator is not None and declarator.type not in _FUNCTIONS:
+        declarator = declarator.field("declarator") or next(
+            (child for child in declarator.named if child.type in _FUNCTIONS), None
+        )
+    if declarator is None or node.field("body") is None:
+        return None
+    is_kernel = any(child.type == _ENTRY for child in node.children)
+    name = declarator.field("declarator")
+    scope = None
+    while name is not None and name.type == "qualified_identifier":
+        scope, name = name.field("scope") or scope, name.field("name")
+    if name is not None and name.type == "operator_cast":
+        declarator, name = name.field("declarator") or declarator, None
+    if name is None:
+        cast = node.field("declarator")
+        is_conversion = cast is not None and (cast.type == "operator_cast" or scope is not None)
+        return Function(CONVERSION, node, declarator, template, False, scope) if is_conversion else None
+    text = "".join(name.text.split()) if name.type == "operator_name" else _simple_name(name)
+    return Function(text, node, declarator, template, is_kernel, scope)
+
+
+_FUNCTIONS = frozenset({"function_declarator", "abstract_function_declarator"})
+CONVERSION = "operator T"
+"""What functions are called that convert to a type."""
 
 
 def _kernel_in(parts: list[Node], before: Node | None) -> Function | None:
@@ -172,7 +206,7 @@ def _inner_declarator(node: Node) -> Node | None:
 
 
 def _simple_name(node: Node) -> str:
-    while node.type in ("qualified_identifier", "template_function"):
+    while node.type in ("qualified_identifier", "template_function", "template_type"):
         inner = node.field("name")
         if inner is None:
             break

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from portcheck.core.dtype import BOOL, INT32, UINT64
 from portcheck.frontends.cuda.arithmetic import binary, connective, one_of, unary
 from portcheck.frontends.cuda.bits import copy_bits, is_reinterpreted
 from portcheck.frontends.cuda.casts import cast_to, pointer_comparison
 from portcheck.frontends.cuda.choices import choose, short_circuit
+from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import common, convert
+from portcheck.frontends.cuda.layout import layout
 from portcheck.frontends.cuda.literals import character_literal, number_literal
+from portcheck.frontends.cuda.members import member_place, member_value
 from portcheck.frontends.cuda.names import component, identifier
 from portcheck.frontends.cuda.obstacles import form_kind
 from portcheck.frontends.cuda.places import (
     address,
     advance,
     element,
-    member_place,
     pointer_of,
     read,
     scalar,
@@ -24,12 +28,14 @@ from portcheck.frontends.cuda.places import (
 )  # fmt: skip
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.types import declare, named_type, type_of
+from portcheck.frontends.cuda.types import named_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
     Aggregate,
     Builtin,
     Closure,
     CType,
+    Handle,
+    Lost,
     Nothing,
     Null,
     Place,
@@ -278,8 +284,10 @@ def _subscript(state: State, node: Node) -> Value:
     listed = indices.named if indices is not None else []
     if base_node is None or len(listed) != 1:
         return state.opaque(node, "subscript")
-    base = state.evaluate(base_node)
+    base = _followed(state, state.evaluate(base_node), base_node)
     index = scalar(state, state.evaluate(listed[0]), listed[0])
+    if isinstance(base, Lost):
+        return base
     found = element(state, base, index)
     return found if found is not None else state.opaque(node, "subscript of " + _what(base), kind=OpaqueKind.MEMORY)
 
@@ -292,7 +300,16 @@ def _pointer(state: State, node: Node) -> Value:
     if node.has("&"):
         if isinstance(value, Place):
             return address(value)
+        if isinstance(value, Lost):
+            return value
+        if isinstance(value, Aggregate) and _is_variable(value):
+            return Handle(value)
         return state.opaque(node, f"address of {_what(value)}", UINT64, kind=OpaqueKind.MEMORY)
+    value = _followed(state, value, argument)
+    if isinstance(value, Handle):
+        return value.target
+    if isinstance(value, Lost):
+        return value
     pointer = pointer_of(state, value)
     if pointer is None:
         return state.opaque(node, f"dereference of {_what(value)}", kind=OpaqueKind.MEMORY)
@@ -303,15 +320,28 @@ def _field(state: State, node: Node) -> Value:
     argument, field = node.field("argument"), node.field("field")
     if argument is None or field is None:
         return state.opaque(node, "member of nothing")
-    owner = state.evaluate(argument)
+    owner = _followed(state, state.evaluate(argument), argument)
     member: Value | None = None
+    if isinstance(owner, Handle):
+        owner = owner.target
+    elif isinstance(owner, Pointer | PointerCell):
+        pointer = pointer_of(state, owner)
+        owner = target(pointer) if pointer is not None else owner
     if isinstance(owner, Builtin):
         member = component(state, owner, field.text)
     elif isinstance(owner, Aggregate):
-        member = owner.member(field.text)
+        member = member_value(owner, field.text)
     elif isinstance(owner, Place):
-        member = member_place(owner, field.text)
+        member = member_place(state, owner, field.text)
+    elif isinstance(owner, Lost):
+        return owner
     return member if member is not None else state.opaque(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
+
+
+def _followed(state: State, value: Value, node: Node) -> Value:
+    """`value`, loaded where it is a pointer that lies in memory."""
+    is_pointer = isinstance(value, Place) and not value.remaining and value.type.kind is TypeKind.POINTER
+    return read(state, value, node) if is_pointer else value
 
 
 def _comma(state: State, node: Node) -> Value:
@@ -341,17 +371,19 @@ def _size(state: State, node: Node) -> Value:
     if operand is None:
         return state.opaque(node, "size of nothing", UINT64)
     operand = bare(operand)
-    type_: CType = type_of(state, operand) if node.field("type") is not None else named_type(state, operand.text)
-    if type_.kind is TypeKind.UNKNOWN and operand.type in ("identifier", "subscript_expression"):
-        value = state.lookup(operand.text) if operand.type == "identifier" else state.evaluate(operand)
-        if isinstance(value, Place) and not value.remaining:
-            type_ = value.type
-        elif isinstance(value, Scalar):
-            type_ = declare(state, named_type(state, value.dtype.name), None).type
-    facts = state.knowledge.dtype(type_.dtype.name) if type_.dtype is not None else None
-    if type_.kind is TypeKind.VECTOR and all(member.dtype is not None for _, member in type_.fields):
-        kinds = [state.knowledge.dtype(member.dtype.name) for _, member in type_.fields if member.dtype is not None]
-        return Scalar(Const(sum(kind.bits for kind in kinds if kind is not None) // 8, UINT64), UINT64)
-    if facts is None:
-        return state.opaque(node, f"size of {type_.name}", UINT64, kind=OpaqueKind.DTYPE)
-    return Scalar(Const(max(1, facts.bits // 8), UINT64), UINT64)
+    is_type = node.field("type") is not None or operand.type in ("template_function", "qualified_identifier")
+    type_: CType | None = type_of(state, operand) if is_type else named_type(state, operand.text)
+    count = 1
+    if type_ is not None and type_.kind is TypeKind.UNKNOWN:
+        with state.builder.region():
+            value = state.evaluate(operand)
+        type_ = type_of_value(value) or type_
+        if isinstance(value, Place) and value.remaining:
+            extents = [constant_value(extent) for extent in state.buffers[value.buffer].shape[len(value.index) :]]
+            known = [extent for extent in extents[: value.remaining] if extent is not None]
+            type_, count = value.type, prod(known) if len(known) == value.remaining else 0
+    found = layout(state, type_) if type_ is not None else None
+    if found is None or not count:
+        return state.opaque(node, f"size of {type_.name if type_ else operand.text}", UINT64, kind=OpaqueKind.DTYPE)
+    size = found.alignment if node.type == "alignof_expression" else found.size * count
+    return Scalar(Const(size, UINT64), UINT64)

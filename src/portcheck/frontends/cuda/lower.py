@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from portcheck.core.dtype import INT32
+from portcheck.core.dtype import INT32, UINT8, UINT64, DType
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.core.source import Span
 from portcheck.frontends.cuda.calls import resolve_call
@@ -14,6 +14,7 @@ from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.definitions import Definitions, Function
 from portcheck.frontends.cuda.expressions import evaluate
 from portcheck.frontends.cuda.inlining import mutations_of
+from portcheck.frontends.cuda.instances import instantiate
 from portcheck.frontends.cuda.launch import LaunchSite, host_names, launch_sites, read_launch
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.parse import parse_expression
@@ -86,6 +87,7 @@ def _fresh_state(text: Text, options: CudaOptions) -> State:
     state.execute = partial(execute, state)
     state.execute_all = partial(execute_all, state)
     state.resolve_call = partial(resolve_call, state)
+    state.instantiate = partial(instantiate, state)
     return state
 
 
@@ -145,7 +147,7 @@ def _reset(state: State) -> None:
     state.scopes, state.buffers, state.hoisted, state.names = [Scope(state.builder.depth + 1)], {}, [], set()
     state.locals = set()
     state.template_parameters = []
-    state.shared_once, state.axes, state.file_variables = {}, {}, {}
+    state.shared_once, state.axes, state.file_variables, state.views = {}, {}, {}, {}
     state.mask, state.depth, state.steps, state.instances, state.frames = None, 0, 0, [], []
     state.small_symbols, state.undefined = set(), {}
 
@@ -256,13 +258,24 @@ def _typed(state: State, name: str, type_: CType, span: Span) -> Parameter:
     """A parameter of a type: a buffer for a pointer, else a number."""
     if type_.kind is TypeKind.POINTER and type_.target is not None:
         target = type_.target
-        lanes = element_type(state, target)
-        dtype = lanes[0] if lanes is not None else None
+        dtype = _held_by(state, target)
         if dtype is None:
             state.note(f"parameter {name} points to {target.name or 'an unknown type'}, whose layout is not known")
         value_type = ValueType(dtype or INT32, space=Space.GLOBAL)
         return Parameter(name=name, type=value_type, is_buffer=True, span=span, constant=target.constant)
     return Parameter(name=name, type=ValueType(type_.dtype or INT32), is_buffer=False, span=span)
+
+
+def _held_by(state: State, target: CType) -> DType | None:
+    """The number that memory for values of `target` is counted in; bytes where it is memory of any type."""
+    while target.kind is TypeKind.ARRAY and target.target is not None:
+        target = target.target
+    if target.kind is TypeKind.VOID:
+        return UINT8
+    if target.kind is TypeKind.POINTER:
+        return UINT64
+    lanes = element_type(state, target)
+    return lanes[0] if lanes is not None else None
 
 
 def _bind_parameter(state: State, parameter: Parameter, declared: Declared, body: Node) -> tuple[Parameter, ...]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from portcheck.core.dtype import FLOAT32, INT32, dtype_named
 from portcheck.frontends.cuda.arithmetic import binary, one_of
 from portcheck.frontends.cuda.conversions import convert
+from portcheck.frontends.cuda.declarations import element_of, shared_variable
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.parse import parse_expression
-from portcheck.frontends.cuda.places import scalar
+from portcheck.frontends.cuda.places import scalar, whole
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import declare, type_of
 from portcheck.frontends.cuda.undefined import undefined_number
 from portcheck.frontends.cuda.values import Buffer, Builtin, CType, FunctionName, Place, Scalar, TypeKind, Value
-from portcheck.ir import ZERO, Const, OpaqueKind, Space
+from portcheck.frontends.cuda.vectors import element_type
+from portcheck.ir import ZERO, Const, OpaqueKind, Space, integer
 from portcheck.knowledge import Construct, Semantics
 
 _DEVICE_SPACES = {"__constant__": Space.CONSTANT, "__device__": Space.GLOBAL, "__managed__": Space.GLOBAL}
@@ -63,7 +65,7 @@ def constant(state: State, name: str) -> Value | None:
     """The value of a constant or enumerator of the file."""
     found = state.definitions.enumerators.get(name)
     if found is not None:
-        return _enumerator(state, name, *found)
+        return enumerator_value(state, name, *found)
     declared = state.definitions.variables.get(name)
     if declared is None:
         return None
@@ -83,7 +85,8 @@ def constant(state: State, name: str) -> Value | None:
     return convert(state, initial, read.type.dtype) if read.type.dtype is not None else initial
 
 
-def _enumerator(state: State, name: str, enumerator: Node, listed: Node) -> Value | None:
+def enumerator_value(state: State, name: str, enumerator: Node, listed: Node) -> Value | None:
+    """The number an enumerator is: as given, or one more than that before it."""
     value: Scalar = Scalar(ZERO, INT32)
     if ("constant", name) in state.instances:
         return None
@@ -111,17 +114,28 @@ def variable(state: State, name: str) -> Value | None:
         return None
     declaration, declarator = declared
     space = next((space for word, space in _DEVICE_SPACES.items() if declaration.has(word)), None)
+    is_shared = declaration.has("__shared__")
+    is_constant = declaration.has("const") or declaration.has("constexpr")
+    if space is None and not is_shared and not is_constant:
+        return None
     read = declare(state, type_of(state, declaration.field("type")), declarator)
-    if space is None or read.type.kind is not TypeKind.SCALAR or read.type.dtype is None:
+    if is_shared:
+        return shared_variable(state, declaration, read)
+    element, inner = element_of(read.type)
+    held = element_type(state, element)
+    if held is None:
         return None
     extents = [scalar(state, state.evaluate(extent), extent).expr for extent in read.extents if extent is not None]
     if len(extents) != len(read.extents):
         return None
+    extents.extend(inner)
     if name not in state.buffers:
+        space = space or Space.CONSTANT
         state.names.add(name)
-        state.buffers[name] = Buffer(name, read.type.dtype, tuple(extents), space is Space.CONSTANT)
+        shape = (*extents, *map(integer, held[1]))
+        state.buffers[name] = Buffer(name, held[0], shape, space is Space.CONSTANT, space)
         state.file_variables[name] = (space, declarator.span)
-    return Place(name, (), read.type, len(extents)) if extents else Place(name, (ZERO,), read.type)
+    return whole(state, Place(name, () if extents or held[1] else (ZERO,), element, len(extents)))
 
 
 def _known(state: State, construct: Construct) -> Value | None:

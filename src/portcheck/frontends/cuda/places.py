@@ -1,4 +1,4 @@
-"""Addresses: indexing, pointer arithmetic, reading and writing what a value names."""
+"""Addresses: indexing, pointer arithmetic, what a member, an element or a number in memory is."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import replace
 from portcheck.core.dtype import INT32, INT64, UINT64, DType
 from portcheck.frontends.cuda.bytes import quotient
 from portcheck.frontends.cuda.conversions import DEEPEST_EXPRESSION, convert, materialised
+from portcheck.frontends.cuda.layout import size_of, size_of_dtype
+from portcheck.frontends.cuda.members import is_punned, part_of, words
 from portcheck.frontends.cuda.obstacles import Obstacle
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.types import scalar_type
+from portcheck.frontends.cuda.types import complete, scalar_type
 from portcheck.frontends.cuda.values import (
     Aggregate,
     CType,
+    Lost,
+    Nothing,
     Null,
     Place,
     Pointer,
@@ -22,8 +26,19 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.frontends.cuda.vectors import lanes_of, loaded
+from portcheck.frontends.cuda.views import (
+    flat,
+    is_seen_as_held,
+    is_zero,
+    load_element,
+    moved,
+    store_element,
+)  # fmt: skip
 from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, OpaqueKind, Operator, Symbol, apply, is_within
+
+_MOST_ELEMENTS = 64
+"""Elements of an array that is copied as part of a value."""
+_SEVERAL = frozenset({TypeKind.VECTOR, TypeKind.RECORD})
 
 
 def pointer_of(state: State, value: Value) -> Pointer | None:
@@ -34,6 +49,8 @@ def pointer_of(state: State, value: Value) -> Pointer | None:
         case PointerCell(buffer=buffer, offset=offset, type=type_):
             cell = Place(offset, (), scalar_type(INT64))
             return Pointer(buffer, (state.load(cell, INT64).expr,), type_)
+        case Place(remaining=0, type=CType(kind=TypeKind.ARRAY, target=CType() as element_type)):
+            return Pointer(value.buffer, value.index, element_type, value.rest)
         case Place(remaining=remaining) if remaining > 0:
             first = whole(state, Place(value.buffer, value.index + (ZERO,) * remaining, value.type))
             return Pointer(first.buffer, first.index, first.type)
@@ -45,17 +62,17 @@ def pointer_of(state: State, value: Value) -> Pointer | None:
 def advance(state: State, pointer: Pointer, step: Scalar, backwards: bool = False) -> Pointer:
     """`pointer + step` (or `- step`)."""
     stride = stride_of(state, pointer)
-    if stride is None or not _is_zero(pointer.rest):
+    if stride is None or not is_zero(pointer.rest):
         return in_bytes(state, pointer, step, backwards)
-    return _advanced(state, pointer, scaled(step, stride), backwards)
+    return _advanced(state, pointer, scaled_by(step, Const(stride, INT32)), backwards)
 
 
 def _advanced(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
     """`pointer` moved by elements of its buffer."""
     *outer, last = pointer.index or (ZERO,)
-    if outer and all(_is_zero(part) for part in pointer.index):
+    if outer and all(is_zero(part) for part in pointer.index):
         outer = []
-    if pointer.index == () and not _is_zero(step.expr):
+    if pointer.index == () and not is_zero(step.expr):
         outer, last = [], ZERO
     index = (*outer, _kept(state, moved(last, step.expr, backwards)))
     return Pointer(pointer.buffer, index, pointer.type, pointer.rest)
@@ -73,26 +90,16 @@ def _kept(state: State, offset: Expr) -> Expr:
 def in_bytes(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
     """`pointer` moved by a type that takes no whole number of elements: by elements as far as bytes make them."""
     buffer = state.buffers[pointer.buffer]
-    held = state.knowledge.dtype(buffer.dtype.name)
-    width = width_of(state, pointer.type)
-    if _is_zero(step.expr) or held is None:
+    held, width = size_of_dtype(state, buffer.dtype), size_of(state, pointer.type)
+    if is_zero(step.expr) or held is None:
         return pointer
-    unit = Const(width // 8, INT32) if width and width % 8 == 0 else Symbol(f"sizeof({pointer.type.name})", INT64)
-    whole_, left = quotient(scaled_by(step, unit).expr, max(1, held.bits // 8))
+    unit = Const(width, INT32) if width else Symbol(f"sizeof({pointer.type.name})", INT64)
+    whole_, left = quotient(scaled_by(step, unit).expr, held)
     at = _advanced(state, pointer, Scalar(whole_, INT64), backwards)
     return replace(at, rest=moved(pointer.rest, left, backwards))
 
 
-def moved(base: Expr, step: Expr, backwards: bool = False) -> Expr:
-    """`base + step`, where a base of 0 is left out."""
-    if _is_zero(step):
-        return base
-    if backwards:
-        return apply(Operator.SUBTRACT, base, step, dtype=INT64)
-    return step if _is_zero(base) else apply(Operator.ADD, base, step, dtype=INT64)
-
-
-def element(state: State, base: Value, index: Scalar) -> Value | None:
+def element(state: State, base: Value, index: Scalar) -> Place | None:
     """`base[index]`: an element, or a row of an array of several dimensions."""
     if isinstance(base, Place) and base.remaining > 0:
         return whole(state, Place(base.buffer, (*base.index, index.expr), base.type, base.remaining - 1))
@@ -103,51 +110,27 @@ def element(state: State, base: Value, index: Scalar) -> Value | None:
 
 
 def whole(state: State, place: Place) -> Place:
-    """An element of an array of vectors begins at the vector's first member."""
+    """An element of an array of vectors or records begins at the first of its numbers."""
     buffer = state.buffers.get(place.buffer)
-    if place.remaining or buffer is None or lanes_of(place.type) == 1 or len(place.index) + 1 != len(buffer.shape):
+    is_one = place.type.kind not in _SEVERAL
+    if place.remaining or buffer is None or is_one or len(place.index) + 1 != len(buffer.shape):
         return place
     return Place(place.buffer, (*place.index, ZERO), place.type, rest=place.rest)
-
-
-def member_place(place: Place, name: str) -> Place | None:
-    """A member of a vector in memory."""
-    names = [field for field, _ in place.type.fields]
-    if place.type.kind is not TypeKind.VECTOR or name not in names or place.remaining or not place.index:
-        return None
-    position = names.index(name)
-    index = (*place.index[:-1], moved(place.index[-1], Const(position, INT32)))
-    member = place.type.fields[position][1]
-    member = replace(member, volatile=True) if place.type.volatile else member
-    return Place(place.buffer, index, member, rest=place.rest)
 
 
 def stride_of(state: State, pointer: Pointer) -> int | None:
     """How many elements of the buffer the type pointed to takes; None where that is no known whole number."""
     buffer = state.buffers.get(pointer.buffer)
-    wanted, held = width_of(state, pointer.type), buffer and state.knowledge.dtype(buffer.dtype.name)
-    if not held:
-        return lanes_of(pointer.type)
-    if not wanted and pointer.type.kind not in (TypeKind.RECORD, TypeKind.UNKNOWN):
-        return lanes_of(pointer.type)
-    return wanted // held.bits if wanted and wanted % held.bits == 0 else None
-
-
-def width_of(state: State, type_: CType) -> int:
-    """How many bits a value of `type_` takes; 0 where that is not known."""
-    first = type_.fields[0][1].dtype if type_.kind is TypeKind.VECTOR else type_.dtype
-    facts = state.knowledge.dtype(first.name) if first is not None else None
-    return 0 if facts is None else facts.bits * lanes_of(type_)
-
-
-def scaled(step: Scalar, lanes: int) -> Scalar:
-    """A distance in vectors as one in members."""
-    return scaled_by(step, Const(lanes, INT32))
+    wanted = size_of(state, pointer.type)
+    held = size_of_dtype(state, buffer.dtype) if buffer is not None else None
+    if not held or not wanted:
+        return 1 if pointer.type.kind is TypeKind.SCALAR else None
+    return wanted // held if wanted % held == 0 else None
 
 
 def scaled_by(step: Scalar, unit: Expr) -> Scalar:
     """`step` times `unit`."""
-    if unit == Const(1, INT32) or _is_zero(step.expr):
+    if unit == Const(1, INT32) or is_zero(step.expr):
         return step
     if isinstance(step.expr, Const) and isinstance(unit, Const):
         return Scalar(Const(int(step.expr.value) * int(unit.value), step.dtype), step.dtype)
@@ -167,31 +150,67 @@ def address(place: Place) -> Pointer:
 def read(state: State, value: Value, node: Node, via: str = "") -> Value:
     """The value an expression stands for when it is used: variables and elements are loaded."""
     match value:
-        case Place(remaining=0):
+        case Place(remaining=0) if value.type.kind is not TypeKind.ARRAY:
             return _read_place(state, value, node, via)
         case Place() | PointerCell():
             return pointer_of(state, value) or value
         case Aggregate():
-            return loaded(state, value)
+            return loaded(state, value, node)
         case _:
             pass
     return value
 
 
+def loaded(state: State, value: Aggregate, node: Node) -> Aggregate:
+    """An aggregate whose members are values, not places."""
+    types = dict(value.type.fields)
+    members = tuple((name, contents(state, member, types.get(name), node)) for name, member in value.members)
+    return Aggregate(value.type, members)
+
+
+def contents(state: State, value: Value, type_: CType | None, node: Node) -> Value:
+    """What a variable or element of `type_` holds; an array's elements are members called by their number."""
+    if type_ is not None and type_.kind is TypeKind.ARRAY and isinstance(value, Place):
+        return _elements(state, value, type_, node)
+    return read(state, value, node)
+
+
+def _elements(state: State, place: Place, type_: CType, node: Node) -> Value:
+    inner = type_.target
+    if inner is None or not 0 < type_.extent <= _MOST_ELEMENTS:
+        return state.opaque(node, "copy of an array", kind=OpaqueKind.MEMORY)
+    found: list[tuple[str, Value]] = []
+    for position in range(type_.extent):
+        part = element(state, place, Scalar(Const(position, INT32), INT32))
+        found.append((str(position), contents(state, part, inner, node) if part is not None else Nothing()))
+    return Aggregate(type_, tuple(found))
+
+
 def _read_place(state: State, place: Place, node: Node, via: str) -> Value:
-    if place.type.kind is TypeKind.VECTOR:
-        members = [(name, member_place(place, name)) for name, _ in place.type.fields]
-        first = members[0][1]
-        if first is not None and not unreadable(state, first):
-            loads = [(name, _read_place(state, part, node, via)) for name, part in members if part is not None]
-            return Aggregate(place.type, tuple(loads))
+    type_ = complete(state, place.type)
+    if type_.kind in _SEVERAL and type_.fields and place.buffer in state.buffers:
+        if is_punned(state, type_):
+            return _read_words(state, place, type_)
+        parts = [(name, part_of(state, place, name, field), field) for name, field in type_.fields]
+        if all(part is not None for _, part, _ in parts):
+            loads = [(name, contents(state, part, field, node)) for name, part, field in parts if part is not None]
+            return Aggregate(type_, tuple(loads))
     obstacle = unreadable(state, place)
     if obstacle is not None:
-        shown = place.index if _is_zero(place.rest) else (*place.index, place.rest)
-        dtype = place.type.dtype or state.buffers[place.buffer].dtype
+        shown = place.index if is_zero(place.rest) else (*place.index, place.rest)
+        dtype = place.type.dtype or (state.buffers[place.buffer].dtype if place.buffer in state.buffers else INT32)
         return state.opaque(node, obstacle.reason, dtype, shown, kind=obstacle.kind)
-    via = via or ("[]" if place.index else "")
-    return state.load(place, place.type.dtype or state.buffers[place.buffer].dtype, via)
+    dtype = place.type.dtype or state.buffers[place.buffer].dtype
+    number = load_element(state, place, dtype, via or ("[]" if place.index else ""))
+    return number if number is not None else state.opaque(node, f"access as {dtype}", dtype, kind=OpaqueKind.DTYPE)
+
+
+def _read_words(state: State, place: Place, type_: CType) -> Value:
+    found: list[tuple[str, Value]] = []
+    for position, word in enumerate(words(state, place)):
+        number = load_element(state, word, word.type.dtype or INT32, "")
+        found.append((str(position), number if number is not None else Nothing()))
+    return Aggregate(type_, tuple(found))
 
 
 def unreadable(state: State, place: Place, verb: str = "read") -> Obstacle | None:
@@ -199,12 +218,12 @@ def unreadable(state: State, place: Place, verb: str = "read") -> Obstacle | Non
     buffer = state.buffers.get(place.buffer)
     if buffer is None:
         return Obstacle(f"memory behind {place.buffer}", OpaqueKind.MEMORY)
+    if place.type.kind is TypeKind.POINTER:
+        return Obstacle(f"pointer {verb} in memory", OpaqueKind.MEMORY)
     if place.type.kind is not TypeKind.SCALAR or place.type.dtype is None:
         return Obstacle(f"access as {place.type.name or 'an unknown type'}", OpaqueKind.DTYPE)
-    if place.type.dtype != buffer.dtype:
+    if not is_seen_as_held(state, place) and not size_of_dtype(state, place.type.dtype):
         return Obstacle(f"{buffer.dtype} memory {verb} as {place.type.name}", OpaqueKind.DTYPE)
-    if not _is_zero(place.rest):
-        return Obstacle(f"an element of {place.buffer} {verb} as its address in bytes says", OpaqueKind.MEMORY)
     return None
 
 
@@ -238,11 +257,11 @@ def address_expression(state: State, pointer: Pointer) -> Expr:
     """A pointer as an expression, in bytes: the buffer's name stands for its address."""
     base: Expr = Symbol(pointer.buffer, UINT64)
     buffer = state.buffers.get(pointer.buffer)
-    held = state.knowledge.dtype(buffer.dtype.name) if buffer is not None else None
-    size = Const(max(1, held.bits // 8), INT32) if held is not None else Symbol(f"sizeof({pointer.buffer})", INT64)
-    offset = scaled_by(Scalar(flat(state, pointer), INT64), size).expr
+    held = size_of_dtype(state, buffer.dtype) if buffer is not None else None
+    size = Const(held, INT32) if held is not None else Symbol(f"sizeof({pointer.buffer})", INT64)
+    offset = scaled_by(Scalar(flat(state, pointer.buffer, pointer.index), INT64), size).expr
     for part in (offset, pointer.rest):
-        base = base if _is_zero(part) else Apply(Operator.ADD, (base, part), UINT64)
+        base = base if is_zero(part) else Apply(Operator.ADD, (base, part), UINT64)
     return base
 
 
@@ -250,24 +269,53 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
     """Assigns `value` to what `target_` names and gives the value as stored."""
     if isinstance(target_, PointerCell):
         return _write_pointer(state, target_, value, node, via)
+    if isinstance(value, Aggregate):
+        parts = _parts(state, target_, value)
+        for part, member in parts or ():
+            write(state, part, member, node, via)
+        if parts is not None:
+            return value
+    if isinstance(target_, Lost):
+        return state.keep(node, "assignment through an unknown address", kind=OpaqueKind.MEMORY)
     if not isinstance(target_, Place) or target_.remaining:
         return state.opaque(node, "assignment to something that is no variable", kind=OpaqueKind.MEMORY)
-    if isinstance(value, Aggregate) and target_.type.kind is TypeKind.VECTOR:
-        parts = [(member_place(target_, name), member) for name, member in value.members]
-        first = parts[0][0] if parts else None
-        if first is not None and not unwritable(state, first) and len(parts) == len(target_.type.fields):
-            for part, member in parts:
-                if part is not None:
-                    write(state, part, read(state, member, node), node, via)
-            return value
     obstacle = unwritable(state, target_)
     if obstacle is not None:
         operands = (value.expr,) if isinstance(value, Scalar) else ()
         return state.keep(node, obstacle.reason, operands, (target_.buffer,), kind=obstacle.kind)
     dtype = target_.type.dtype or state.buffers[target_.buffer].dtype
     converted = convert(state, scalar(state, value, node), dtype)
-    state.store(target_, materialised(state, converted), via)
+    if not store_element(state, target_, converted, via):
+        return state.keep(node, f"access as {dtype}", (converted.expr,), (target_.buffer,), kind=OpaqueKind.DTYPE)
     return converted
+
+
+def _parts(state: State, target_: Value, value: Aggregate) -> list[tuple[Value, Value]] | None:
+    """What each member of `value` is written to; None where the target has other members."""
+    if isinstance(target_, Aggregate):
+        found = [(target_.member(name), member) for name, member in value.members]
+    elif not isinstance(target_, Place) or target_.buffer not in state.buffers:
+        return None
+    elif value.type.kind is TypeKind.ARRAY:
+        indices = [Scalar(Const(position, INT32), INT32) for position in range(len(value.members))]
+        found = [
+            (element(state, target_, index), member) for index, (_, member) in zip(indices, value.members, strict=True)
+        ]
+    elif target_.remaining or target_.type.kind not in _SEVERAL:
+        return None
+    elif is_punned(state, target_.type):
+        held = words(state, target_)
+        if len(held) != len(value.members):
+            return None
+        found = [(word, member) for word, (_, member) in zip(held, value.members, strict=True)]
+    else:
+        types = dict(complete(state, target_.type).fields)
+        found = [
+            (part_of(state, target_, name, types[name]) if name in types else None, member)
+            for name, member in value.members
+        ]
+    listed = [(part, member) for part, member in found if part is not None]
+    return listed if len(listed) == len(found) else None
 
 
 def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, via: str) -> Value:
@@ -275,9 +323,9 @@ def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, vi
     if pointer is None or pointer.buffer != cell.buffer:
         reason = "pointer that may point into several buffers"
         return state.keep(node, reason, (), (cell.offset,), kind=OpaqueKind.MEMORY)
-    if not _is_zero(pointer.rest):
+    if not is_zero(pointer.rest):
         return state.keep(node, "pointer that moves by bytes", (), (cell.offset,), kind=OpaqueKind.MEMORY)
-    offset = materialised(state, Scalar(flat(state, pointer), INT64))
+    offset = materialised(state, Scalar(flat(state, pointer.buffer, pointer.index), INT64))
     state.store(Place(cell.offset, (), scalar_type(INT64)), offset, via)
     return pointer
 
@@ -285,25 +333,8 @@ def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, vi
 def cell_for(state: State, name: str, pointer: Pointer) -> PointerCell:
     """A variable that starts at `pointer` and may move within its buffer."""
     offset = state.register(f"{name}.offset", INT64)
-    start = Scalar(flat(state, pointer), INT64)
-    if not _is_zero(pointer.rest):
+    start = Scalar(flat(state, pointer.buffer, pointer.index), INT64)
+    if not is_zero(pointer.rest):
         start = state.result(Opaque, INT64, reason="pointer to an address in bytes", operands=(pointer.rest,))
     state.store(offset, materialised(state, start))
     return PointerCell(pointer.buffer, offset.buffer, pointer.type)
-
-
-def flat(state: State, pointer: Pointer) -> Expr:
-    """Where a pointer points, in elements from the start of its buffer."""
-    if not pointer.index:
-        return ZERO
-    shape = state.buffers[pointer.buffer].shape if pointer.buffer in state.buffers else ()
-    offset = pointer.index[0]
-    for position, index in enumerate(pointer.index[1:], start=1):
-        extent = shape[position] if position < len(shape) else ZERO
-        row = offset if _is_zero(offset) else apply(Operator.MULTIPLY, offset, extent, dtype=INT64)
-        offset = moved(row, index)
-    return offset
-
-
-def _is_zero(expression: Expr) -> bool:
-    return isinstance(expression, Const) and expression.value == 0 and not isinstance(expression.value, bool)

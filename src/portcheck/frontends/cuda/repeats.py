@@ -11,7 +11,7 @@ from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.returns import always_returns
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.ir import Kernel, operations
-from portcheck.ir.walk import reads, writes
+from portcheck.ir.walk import reads, views, writes
 
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
@@ -96,9 +96,10 @@ def _ends(case: Node) -> bool:
 def _reads_what_it_writes(kernel: Kernel, site: LaunchSite, parameters: list[str]) -> bool:
     given = {name: argument.text for name, argument in zip(parameters, site.arguments, strict=False)}
     shared = {parameter.name for parameter in kernel.parameters if parameter.is_buffer}
-    read = {given.get(name, name) for op in operations(kernel.body) for name in reads(op) if name in shared}
-    written = {given.get(name, name) for op in operations(kernel.body) for name in writes(op) if name in shared}
-    return bool(read & written)
+    bases = views(kernel.body)
+    read = {bases.get(name, name) for op in operations(kernel.body) for name in reads(op)} & shared
+    written = {bases.get(name, name) for op in operations(kernel.body) for name in writes(op)} & shared
+    return bool({given.get(name, name) for name in read} & {given.get(name, name) for name in written})
 
 
 class _Changes:

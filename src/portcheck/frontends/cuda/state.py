@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import FLOAT32, UINT32, DType
 from portcheck.core.source import Span
@@ -18,6 +19,8 @@ from portcheck.frontends.cuda.values import (
     Buffer,
     Closure,
     CType,
+    Handle,
+    Lost,
     Nothing,
     Place,
     Pointer,
@@ -46,6 +49,9 @@ from portcheck.ir import (
 )
 from portcheck.ir.operators import Operator
 from portcheck.knowledge import Construct, Knowledge, Semantics
+
+if TYPE_CHECKING:
+    from portcheck.frontends.cuda.records import Record
 
 Binding = Value | CType
 _DEEPEST = 120
@@ -95,6 +101,14 @@ class Recorder(Builder):
         """How many regions are open."""
         return len(self._regions)
 
+    def insert_after(self, name: str, made: Op) -> None:
+        """Puts `made` behind the allocation of the buffer `name`, in the region where that stands."""
+        for region in reversed(self._regions):
+            for position, op in enumerate(region):
+                if isinstance(op, Alloc) and op.name == name:
+                    region.insert(position + 1, made)
+                    return
+
     def adopt(self, emitted: Iterable[Op]) -> None:
         """Appends `emitted` to the current region."""
         self._regions[-1].extend(emitted)
@@ -140,6 +154,9 @@ class State:
     evaluate: Callable[[Node], Value] = field(init=False)
     execute: Callable[[Node], None] = field(init=False)
     resolve_call: Callable[[Node], Value] = field(init=False)
+    instantiate: Callable[[str, Node | None, tuple[Node, ...]], CType] = field(init=False)
+    records: dict[str, Record] = field(default_factory=dict)
+    views: dict[tuple[str, DType], str] = field(default_factory=dict)
     execute_all: Callable[[Sequence[Node]], None] = field(init=False)
     frames: list[Frame] = field(default_factory=list)
     host_changes: dict[tuple[int, int, int], dict[str, list[int]]] = field(default_factory=dict)
@@ -212,6 +229,13 @@ class State:
             found = found or self.knowledge.construct(f"{opened}::{name}")
         return found
 
+    def member_name(self, type_: CType, name: str) -> Binding | None:
+        """The type or constant that a record calls `name`."""
+        record = self.records.get(type_.name)
+        if record is None or name not in record.scopes[-1]:
+            return None
+        return record.scopes[-1][name]
+
     def unique(self, name: str) -> str:
         """`name`, with a number where it is already taken in this kernel."""
         chosen, number = name, 0
@@ -230,7 +254,7 @@ class State:
         self, name: str, dtype: DType, shape: tuple[Expr, ...] = (), space: Space = Space.REGISTER, **fields: object
     ) -> Buffer:
         """Emits the allocation of a buffer called after `name`."""
-        buffer = Buffer(self.unique(name), dtype, shape)
+        buffer = Buffer(self.unique(name), dtype, shape, space=space)
         self.buffers[buffer.name] = buffer
         self.locals.add(buffer.name)
         self.builder.emit(Alloc, name=buffer.name, type=ValueType(dtype, shape, space), **fields)
@@ -264,7 +288,7 @@ class State:
     ) -> Scalar:  # fmt: skip
         """Keeps an expression that was not understood, with the buffers it mentions; its value is some number."""
         operation = self._opaque(node, reason, operands, writes, type=ValueType(dtype), kind=kind, via=via)
-        return Scalar(Ref(operation.id, dtype), dtype)
+        return Lost(Ref(operation.id, dtype), dtype)
 
     def keep(
         self, node: Node, reason: str, operands: tuple[Expr, ...] = (), writes: tuple[str, ...] = (), *,
@@ -332,7 +356,7 @@ def _collect(binding: Binding, read: dict[str, None], operands: dict[Expr, None]
             read[offset] = None
         case Scalar(expr=expr):
             operands[expr] = None
-        case Aggregate(members=members):
+        case Aggregate(members=members) | Handle(target=Aggregate(members=members)):
             for _, member in members:
                 _collect(member, read, operands)
         case _:

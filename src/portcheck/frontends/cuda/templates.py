@@ -9,14 +9,10 @@ from portcheck.frontends.cuda.definitions import Function, declared_name
 from portcheck.frontends.cuda.places import scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.types import scalar_type, type_of
+from portcheck.frontends.cuda.types import scalar_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
-    Aggregate,
     CType,
     FunctionName,
-    Place,
-    Pointer,
-    PointerCell,
     Scalar,
     Value,
 )  # fmt: skip
@@ -91,26 +87,9 @@ def _deduced(function: Function, name: str, values: list[Value]) -> CType | None
         if named is None or named.text != name:
             continue
         declared = parameter.field("declarator")
-        found = _type_of_value(value, declared is not None and declared.type == "pointer_declarator")
+        found = type_of_value(value, declared is not None and declared.type == "pointer_declarator")
         if found is not None:
             return found
-    return None
-
-
-def _type_of_value(value: Value, through_pointer: bool) -> CType | None:
-    match value:
-        case Scalar(dtype=dtype) if not through_pointer:
-            return scalar_type(dtype)
-        case Place(type=type_, remaining=0) if not through_pointer:
-            return type_
-        case Place(type=type_, remaining=remaining) if through_pointer and remaining:
-            return type_
-        case Pointer(type=type_) | PointerCell(type=type_) if through_pointer:
-            return type_
-        case Aggregate(type=type_) if not through_pointer:
-            return type_
-        case _:
-            pass
     return None
 
 

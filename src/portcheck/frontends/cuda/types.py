@@ -5,12 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from portcheck.core.dtype import DType, dtype_named
+from portcheck.frontends.cuda.constants import constant_value
+from portcheck.frontends.cuda.definitions import declared_name
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import CType, TypeKind
+from portcheck.frontends.cuda.values import (
+    Aggregate,
+    CType,
+    Handle,
+    Lost,
+    Place,
+    Pointer,
+    PointerCell,
+    Scalar,
+    TypeKind,
+    Value,
+)  # fmt: skip
 from portcheck.knowledge import ConstructKind
 
 _DEEPEST_ALIAS = 16
+_RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
 VOID = CType(kind=TypeKind.VOID, name="void")
 DEDUCED = CType(kind=TypeKind.DEDUCED, name="auto")
 
@@ -67,7 +81,7 @@ def named_type(state: State, name: str, depth: int = 0) -> CType:
         return named_type(state, macro.body, depth + 1)
     definition = state.definitions.types.get(name)
     if definition is not None and depth < _DEEPEST_ALIAS:
-        return _defined(state, name, definition, depth + 1)
+        return defined(state, name, definition, depth + 1)
     return _known_construct(state, name)
 
 
@@ -95,37 +109,128 @@ def _specified(state: State, node: Node, depth: int) -> CType:
             return declare(state, base, node.field("declarator")).type
         case "sized_type_specifier":
             return named_type(state, " ".join(child.text for child in node.children), depth)
-        case "template_type" | "template_function" | "dependent_type":
-            named = node.field("name")
-            return CType(kind=TypeKind.UNKNOWN, name=named.text if named is not None else node.text)
+        case "template_type" | "template_function":
+            return _template(state, node)
+        case "dependent_type" if node.named:
+            return _specified(state, node.named[-1], depth)
         case "qualified_identifier":
             return _qualified(state, node, depth)
-        case "struct_specifier" | "class_specifier" | "enum_specifier":
+        case kind if kind in _RECORDS and node.field("body") is not None:
             named = node.field("name")
-            return named_type(state, named.text if named is not None else node.text, depth)
+            return state.instantiate(named.text if named is not None else f"{node.type}@{node.start}", node, ())
+        case kind if kind in _RECORDS or kind == "enum_specifier":
+            named = node.field("name")
+            return named_type(state, named.text if named is not None else "int", depth)
+        case "decltype" if node.named:
+            return _type_of_expression(state, node.named[0])
         case _:
             pass
     return named_type(state, node.text, depth)
 
 
+def _template(state: State, node: Node) -> CType:
+    """A type with template arguments."""
+    named, listed = node.field("name"), node.field("arguments")
+    name = named.text if named is not None else node.text
+    definition = state.definitions.types.get(name)
+    if definition is None and name not in state.definitions.specialisations:
+        return CType(kind=TypeKind.UNKNOWN, name=name)
+    return state.instantiate(name, definition, tuple(listed.named) if listed is not None else ())
+
+
 def _qualified(state: State, node: Node, depth: int) -> CType:
     known = named_type(state, node.text, depth)
-    name = node.field("name")
+    scope, name = node.field("scope"), node.field("name")
     if known.kind is not TypeKind.UNKNOWN or name is None:
         return known
-    if name.type == "template_type":
-        inner = name.field("name")
-        return CType(kind=TypeKind.UNKNOWN, name=inner.text if inner is not None else name.text)
-    return named_type(state, name.text, depth)
+    owner = scope_type(state, scope, depth)
+    if owner is not None and name.type in ("type_identifier", "identifier"):
+        found = state.member_name(owner, name.text)
+        return found if isinstance(found, CType) else CType(kind=TypeKind.UNKNOWN, name=node.text)
+    return _specified(state, name, depth)
 
 
-def _defined(state: State, name: str, definition: Node, depth: int) -> CType:
+def scope_type(state: State, scope: Node | None, depth: int = 0) -> CType | None:
+    """The record that a scope names; None for a namespace."""
+    if scope is None:
+        return None
+    if scope.type == "namespace_identifier":
+        bound = state.lookup(scope.text)
+        is_defined = isinstance(bound, CType) or scope.text in state.definitions.types
+        type_ = named_type(state, scope.text, depth) if is_defined else None
+    else:
+        type_ = _specified(state, scope, depth)
+    return type_ if type_ is not None and type_.kind is TypeKind.RECORD else None
+
+
+def _type_of_expression(state: State, node: Node) -> CType:
+    """What `decltype` gives."""
+    with state.builder.region():
+        found = type_of_value(state.evaluate(node))
+    return found if found is not None else CType(kind=TypeKind.UNKNOWN, name=f"decltype({node.text})")
+
+
+def type_of_value(value: Value, through_pointer: bool = False) -> CType | None:
+    """The type of a value, or of what an address points to; None where that is not known."""
+    match value:
+        case Lost():
+            return None
+        case Scalar(dtype=dtype) if not through_pointer:
+            return scalar_type(dtype)
+        case Place(type=type_, remaining=0) if not through_pointer:
+            return type_
+        case Place(type=type_, remaining=remaining) if through_pointer and remaining:
+            return type_
+        case Place(type=CType(kind=TypeKind.ARRAY, target=target)) if through_pointer:
+            return target
+        case Pointer(type=type_) | PointerCell(type=type_):
+            return type_ if through_pointer else pointer_to(type_)
+        case Aggregate(type=type_) if not through_pointer:
+            return type_
+        case Handle(target=target) if through_pointer:
+            return target.type
+        case _:
+            pass
+    return None
+
+
+def complete(state: State, type_: CType) -> CType:
+    """`type_` with its members, where it was named before they were known."""
+    if type_.kind is not TypeKind.RECORD or type_.fields or type_.name not in state.records:
+        return type_
+    return replace(type_, fields=state.records[type_.name].type.fields)
+
+
+def constant_of(state: State, node: Node) -> int | None:
+    """The whole number that a constant expression is; None where it is none."""
+    with state.builder.region():
+        value = state.evaluate(node)
+    return constant_value(value.expr) if isinstance(value, Scalar) else None
+
+
+def arrays_of(state: State, declared: Declared) -> CType:
+    """The type that a declarator gives, the extents of an array made part of it; 0 for one that is not known."""
+    type_ = declared.type
+    for extent in reversed(declared.extents):
+        count = constant_of(state, extent) if extent is not None else None
+        type_ = CType(kind=TypeKind.ARRAY, name=f"{type_.name}[]", target=type_, extent=count or 0)
+    return type_
+
+
+def defined(state: State, name: str, definition: Node, depth: int = 0) -> CType:
+    """The type `name` that a typedef, alias, record or enumeration defines."""
     match definition.type:
         case "type_definition":
             inner = definition.field("type")
-            base = _specified(state, inner, depth) if inner is not None else DEDUCED
+            if inner is not None and inner.type in _RECORDS and inner.field("name") is None:
+                base = state.instantiate(name, inner, ())
+            else:
+                base = _specified(state, inner, depth) if inner is not None else DEDUCED
             declarators = definition.fields("declarator")
-            return declare(state, base, declarators[0]).type if declarators and depth < _DEEPEST_ALIAS else base
+            declarator = next((found for found in declarators if declared_name(found) == name), None)
+            if declarator is None or depth >= _DEEPEST_ALIAS:
+                return base
+            return arrays_of(state, declare(state, base, declarator))
         case "alias_declaration":
             inner = definition.field("type")
             return _specified(state, inner, depth) if inner is not None else DEDUCED
@@ -133,50 +238,43 @@ def _defined(state: State, name: str, definition: Node, depth: int) -> CType:
             return named_type(state, "int")
         case _:
             pass
-    if ("type", name) in state.instances:  # a record that points to itself
-        return CType(kind=TypeKind.UNKNOWN, name=name)
-    state.instances.append(("type", name))
-    try:
-        return CType(kind=TypeKind.RECORD, name=name, fields=_record_fields(state, definition, depth))
-    finally:
-        state.instances.pop()
-
-
-def _record_fields(state: State, definition: Node, depth: int) -> tuple[tuple[str, CType], ...]:
-    body = definition.field("body")
-    found: list[tuple[str, CType]] = []
-    for member in body.named if body is not None and depth < _DEEPEST_ALIAS else ():
-        inner = member.field("type") if member.type == "field_declaration" else None
-        if inner is None:
-            continue
-        base = _specified(state, inner, depth + 1)
-        base = _qualified_by(base, member.has("const"), member.has("volatile"))
-        for declarator in member.fields("declarator"):
-            declared = declare(state, base, declarator)
-            unknown = CType(kind=TypeKind.UNKNOWN, name=declared.name)
-            found.append((declared.name, unknown if declared.extents else declared.type))
-    return tuple(found)
+    return state.instantiate(name, definition, ())
 
 
 def declare(state: State, base: CType, declarator: Node | None) -> Declared:
     """What `declarator` makes of the type `base`."""
-    type_, extents, node = base, [], declarator
+    type_, node = base, declarator
+    extents: list[Node | None] = []
     while node is not None:
         match node.type:
-            case "pointer_declarator" | "abstract_pointer_declarator":
-                type_ = pointer_to(type_)
             case "array_declarator" | "abstract_array_declarator":
                 extents.append(node.field("size"))
-            case "reference_declarator" | "abstract_reference_declarator":
-                type_ = replace(type_, reference=True)
-            case "function_declarator" | "abstract_function_declarator":
-                type_ = CType(kind=TypeKind.UNKNOWN, name="function")
             case "identifier" | "type_identifier" | "field_identifier" | "qualified_identifier":
                 return Declared(node.text, type_, tuple(reversed(extents)))
+            case kind if kind in _WRAPPING:
+                type_ = _wrapped(kind, arrays_of(state, Declared("", type_, tuple(reversed(extents)))))
+                extents = []
             case _:
                 pass
         node = node.field("declarator") or _nested(node)
     return Declared("", type_, tuple(reversed(extents)))
+
+
+_WRAPPING = frozenset(
+    {
+        "pointer_declarator", "abstract_pointer_declarator", "reference_declarator", "abstract_reference_declarator",
+        "function_declarator", "abstract_function_declarator",
+    }
+)  # fmt: skip
+
+
+def _wrapped(kind: str, type_: CType) -> CType:
+    """What the part `kind` of a declarator makes of the type around it."""
+    if kind.endswith("pointer_declarator"):
+        return pointer_to(type_)
+    if kind.endswith("reference_declarator"):
+        return replace(type_, reference=True)
+    return CType(kind=TypeKind.UNKNOWN, name="function")
 
 
 def _nested(node: Node) -> Node | None:

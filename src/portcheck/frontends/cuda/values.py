@@ -8,11 +8,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import DType
-from portcheck.ir import ZERO, Const, Expr, Operator, Ref, Symbol
+from portcheck.ir import ZERO, Const, Expr, Operator, Ref, Space, Symbol
 
 if TYPE_CHECKING:
     from portcheck.frontends.cuda.state import Scope
     from portcheck.frontends.cuda.syntax import Node
+
+
+BASE = "@"
+"""What the name of a member begins with that has none of its own: a base, an anonymous union."""
 
 
 class TypeKind(StrEnum):
@@ -22,6 +26,7 @@ class TypeKind(StrEnum):
     SCALAR = "scalar"
     POINTER = "pointer"
     VECTOR = "vector"
+    ARRAY = "array"
     RECORD = "record"
     DEDUCED = "deduced"
     UNKNOWN = "unknown"
@@ -29,13 +34,17 @@ class TypeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CType:
-    """A C++ type. `target` is a pointer's pointee; `fields` a record's or vector's members in order."""
+    """A C++ type. `target` is a pointer's pointee or an array's element, `extent` how many an array has.
+
+    `fields` are a vector's or record's members in order; what else there is to a record is found by its `name`.
+    """
 
     kind: TypeKind
     name: str = ""
     dtype: DType | None = None
     target: CType | None = None
     fields: tuple[tuple[str, CType], ...] = ()
+    extent: int = 0
     constant: bool = False
     volatile: bool = False
     reference: bool = False
@@ -53,6 +62,11 @@ class Scalar:
     def is_data(self) -> bool:
         """Whether it is (part of) the result of an operation."""
         return isinstance(self.expr, Ref) or (not isinstance(self.expr, Const | Symbol) and _has_ref(self.expr))
+
+
+@dataclass(frozen=True, slots=True)
+class Lost(Scalar):
+    """What an expression that was not understood stands for; so does all that is found through it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,13 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Handle:
+    """The address of a variable that lies in registers of its own."""
+
+    target: Aggregate
+
+
+@dataclass(frozen=True, slots=True)
 class Builtin:
     """A variable of the language with members x, y, z; `name` is how it is spelled."""
 
@@ -153,19 +174,20 @@ class Nothing:
 
 
 Value = (
-    Scalar | Place | Pointer | PointerCell | Null | Group | Aggregate | Builtin | Functor | FunctionName | Closure
-    | Nothing
+    Scalar | Place | Pointer | PointerCell | Null | Group | Aggregate | Handle | Builtin | Functor | FunctionName
+    | Closure | Nothing
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A declared array or variable: its element type and extents."""
+    """A declared array or variable: its element type, extents and space."""
 
     name: str
     dtype: DType
     shape: tuple[Expr, ...]
     constant: bool = False
+    space: Space = Space.GLOBAL
 
 
 Types = Mapping[str, CType]

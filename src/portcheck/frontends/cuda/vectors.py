@@ -1,58 +1,98 @@
-"""Values of several members: short vectors and plain records, in variables and in memory."""
+"""Variables of several members: short vectors and records in registers, and what an array of them is made of."""
 
 from __future__ import annotations
 
-from portcheck.core.dtype import FLOAT32, DType
+from portcheck.core.dtype import FLOAT32, INT32, DType
 from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.layout import storage
+from portcheck.frontends.cuda.members import is_punned
+from portcheck.frontends.cuda.places import cell_for, write
 from portcheck.frontends.cuda.state import State
-from portcheck.frontends.cuda.values import Aggregate, CType, Place, Scalar, TypeKind, Value
-from portcheck.ir import Const
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.types import complete
+from portcheck.frontends.cuda.values import Aggregate, CType, Lost, Null, Place, Pointer, Scalar, TypeKind, Value
+from portcheck.ir import ZERO, Const, Expr, OpaqueKind, integer
 
 
 def element_type(state: State, type_: CType) -> tuple[DType, tuple[int, ...]] | None:
-    """The number an array of `type_` holds, and the extent a vector adds; None where there is no one number."""
+    """The number an array of `type_` holds, and the extent a vector or record adds; None where that is not known."""
     if type_.kind is TypeKind.SCALAR and type_.dtype is not None:
         return type_.dtype, ()
-    if type_.kind is TypeKind.VECTOR:
-        dtype = type_.fields[0][1].dtype
-        return None if dtype is None else (dtype, (len(type_.fields),))
-    return None
+    held = storage(state, type_) if type_.kind in (TypeKind.VECTOR, TypeKind.RECORD) else None
+    return None if held is None else (held[0], (held[1],))
 
 
-def lanes_of(type_: CType) -> int:
-    """How many numbers a value of `type_` holds in a row."""
-    return len(type_.fields) if type_.kind is TypeKind.VECTOR else 1
-
-
-def variable_members(state: State, name: str, type_: CType, value: Aggregate | Scalar | None, changes: bool) -> Value:
+def variable_members(
+    state: State, name: str, type_: CType, value: Aggregate | Scalar | None, node: Node, changes: bool
+) -> Value:
     """A variable of several members: each an alias, or a register where the variable is changed.
 
     A number where members were wanted (text that was not understood) stands for each of them.
     """
-    shape = value.type if isinstance(value, Aggregate) else type_
+    shape = complete(state, value.type if isinstance(value, Aggregate) else type_)
+    if is_punned(state, shape):
+        return in_memory(state, name, shape, value, node)
     members: list[tuple[str, Value]] = []
     for field, field_type in shape.fields:
         given = value.member(field) if isinstance(value, Aggregate) else value
-        dtype = field_type.dtype
-        if dtype is not None and isinstance(given, Scalar):
-            given = convert(state, given, dtype)
-        members.append((field, _member(state, f"{name}.{field}", dtype, given, changes)))
+        members.append((field, _member(state, f"{name}.{field}", field_type, given, (node, changes))))
     return Aggregate(shape, tuple(members))
 
 
-def _member(state: State, name: str, dtype: DType | None, given: Value | None, changes: bool) -> Value:
+def in_memory(state: State, name: str, type_: CType, value: Value | None, node: Node) -> Value:
+    """A variable whose bytes are seen as several types: a local array of the numbers it is made of."""
+    held = storage(state, type_)
+    if held is None:
+        return state.opaque(node, f"variable of type {type_.name}", kind=OpaqueKind.DTYPE)
+    buffer = state.allocate(name, held[0], (integer(held[1]),))
+    place = Place(buffer.name, (ZERO,), type_)
+    if value is not None:
+        write(state, place, value, node)
+    return place
+
+
+def _member(state: State, name: str, type_: CType, given: Value | None, how: tuple[Node, bool]) -> Value:
+    node, changes = how
+    if type_.kind in (TypeKind.VECTOR, TypeKind.RECORD) and not isinstance(given, Lost):
+        return variable_members(state, name, type_, given if isinstance(given, Aggregate) else None, node, changes)
+    if type_.kind is TypeKind.ARRAY:
+        return _array_member(state, name, type_, given, node)
+    if isinstance(given, Pointer) and changes:
+        return cell_for(state, name, given)
+    if type_.kind in (TypeKind.POINTER, TypeKind.UNKNOWN) and not isinstance(given, Scalar):
+        return given if given is not None else Null()
+    dtype = type_.dtype
+    if dtype is not None and isinstance(given, Scalar):
+        given = convert(state, given, dtype)
     if given is not None and not (changes and isinstance(given, Scalar)):
         return given
     if given is None and not changes and dtype is not None:
         return Scalar(Const(0.0 if dtype.is_float else 0, dtype), dtype)
-    place: Place = state.register(name, dtype or FLOAT32)
+    place = state.register(name, dtype or FLOAT32)
     if isinstance(given, Scalar):
         state.store(place, materialised(state, convert(state, given, dtype or FLOAT32)))
     return place
 
 
+def _array_member(state: State, name: str, type_: CType, given: Value | None, node: Node) -> Value:
+    """An array that is a member of a variable: a local array of its own."""
+    extents: list[Expr] = []
+    element: CType | None = type_
+    while element is not None and element.kind is TypeKind.ARRAY:
+        extents.append(integer(element.extent, INT32))
+        element = element.target
+    held = element_type(state, element) if element is not None else None
+    if held is None or element is None or any(extent == integer(0, INT32) for extent in extents):
+        return state.opaque(node, f"array of type {type_.name}", kind=OpaqueKind.DTYPE)
+    buffer = state.allocate(name, held[0], (*extents, *map(integer, held[1])))
+    place = Place(buffer.name, (), element, len(extents))
+    if isinstance(given, Aggregate):
+        write(state, place, given, node)
+    return place
+
+
 def loaded(state: State, value: Aggregate) -> Aggregate:
-    """An aggregate whose members are values, not places."""
+    """An aggregate of numbers whose members are values, not places."""
     members = tuple(
         (name, state.load(member, member.type.dtype) if isinstance(member, Place) and member.type.dtype else member)
         for name, member in value.members

@@ -125,7 +125,10 @@ class OperationParser(ExpressionParser):
     def _alloc(self, cursor: Cursor) -> Fields:
         name = cursor.name()
         cursor.expect(":")
-        return {"name": name, "type": self.type(cursor), "dynamic": cursor.accept("dynamic")}
+        fields: Fields = {"name": name, "type": self.type(cursor), "dynamic": cursor.accept("dynamic")}
+        if cursor.accept("of"):
+            fields["base"] = cursor.name()
+        return fields
 
     def _load(self, cursor: Cursor) -> Fields:
         return {"access": self.access(cursor), **self._clauses(cursor, fill=self.expression)}

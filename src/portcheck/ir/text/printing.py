@@ -157,7 +157,8 @@ class _Printer(ExpressionPrinter):
     def operation(self, op: Op) -> str:
         match op:
             case Alloc():
-                return _joined(f"alloc {name_text(op.name)}: {self.type(op.type)}", "dynamic" if op.dynamic else "")
+                base = f"of {name_text(op.base)}" if op.base else ""
+                return _joined(f"alloc {name_text(op.name)}: {self.type(op.type)}", _flag("dynamic", op.dynamic), base)
             case Load():
                 return _joined("load", self.access(op.access), self.optional("fill", op.fill))
             case Store():

@@ -66,7 +66,7 @@ def _row(name: str, members: list[tuple[Op, _Answer]], pair: Pair) -> MappingRow
 def _construct(op: Op) -> str | None:
     """The name of a construct that a reviewer would look up; None for plain C."""
     match op:
-        case Alloc(name=name) if op.type.space is Space.SHARED:
+        case Alloc(name=name) if op.type.space is Space.SHARED and not op.base:
             return f"__shared__ {name}"
         case Exchange() | Reduce() | Atomic() | Barrier() | Fence() | Check() | Call():
             return op.via or (op.callee if isinstance(op, Call) else type(op).__name__.lower())
