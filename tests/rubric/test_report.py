@@ -131,8 +131,8 @@ MAPPINGS = {
         ("no staging buffer of its own", Fidelity.NOT_NEEDED),
     ),
     "assembly": (
-        CUDA.replace("  __syncthreads", '  asm volatile("nop;");\n  __syncthreads'), PORT, "gnu asm expression",
-        ("not understood", Fidelity.UNKNOWN),
+        CUDA.replace("  __syncthreads", '  asm volatile("nop;");\n  __syncthreads'), PORT,
+        "assembly: nop is not modelled", ("not understood", Fidelity.UNKNOWN),
     ),
     "a function that the port does not call": (
         CUDA.replace("= v;", "= sqrtf(v);"), PORT, "sqrtf", ("no sqrt found", Fidelity.UNKNOWN),

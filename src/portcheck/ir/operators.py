@@ -39,12 +39,35 @@ class Operator(StrEnum):
     SIN = "sin"
     COS = "cos"
     TAN = "tan"
+    SINPI = "sinpi"
+    """The sine of pi times the operand."""
+    COSPI = "cospi"
+    ARCSIN = "arcsin"
+    ARCCOS = "arccos"
     ARCTAN = "arctan"
+    ARCTAN2 = "arctan2"
     SINH = "sinh"
     COSH = "cosh"
     TANH = "tanh"
+    ARCSINH = "arcsinh"
+    ARCCOSH = "arccosh"
+    ARCTANH = "arctanh"
     SIGMOID = "sigmoid"
     ERF = "erf"
+    ERFC = "erfc"
+    ERF_INVERSE = "erf_inverse"
+    ERFC_INVERSE = "erfc_inverse"
+    ERFC_SCALED = "erfc_scaled"
+    """exp(x * x) * erfc(x)."""
+    NORMAL_CDF = "normal_cdf"
+    NORMAL_CDF_INVERSE = "normal_cdf_inverse"
+    GAMMA = "gamma"
+    LOG_GAMMA = "log_gamma"
+    """The logarithm of the absolute value of gamma."""
+    BESSEL_J = "bessel_j"
+    """Of the first kind; the order comes first, as for the others."""
+    BESSEL_Y = "bessel_y"
+    BESSEL_I = "bessel_i"
     RELU = "relu"
     GELU = "gelu"
     GELU_TANH = "gelu_tanh"
@@ -52,6 +75,13 @@ class Operator(StrEnum):
     SILU = "silu"
     SOFTPLUS = "softplus"
     MISH = "mish"
+    HYPOT = "hypot"
+    REMAINDER = "remainder"
+    """x - n * y with n the integer nearest x / y, the even one of two."""
+    LDEXP = "ldexp"
+    """x times two to the power of the second operand, a whole number in the same dtype."""
+    EXPONENT = "exponent"
+    """The exponent of two of the leading bit of |x|, as a number in x's dtype: minus infinity for 0 (C's logb)."""
     SIGN = "sign"
     COPYSIGN = "copysign"
     FLOOR = "floor"
@@ -82,6 +112,7 @@ class Operator(StrEnum):
     POPULATION_COUNT = "population_count"
     COUNT_LEADING_ZEROS = "count_leading_zeros"
     FIND_FIRST_SET = "find_first_set"
+    BIT_REVERSE = "bit_reverse"
     SELECT = "select"
 
 
@@ -137,7 +168,8 @@ _BINARY = (
         Operator.SUBTRACT, Operator.DIVIDE, Operator.TRUNCATED_DIVIDE, Operator.TRUNCATED_MODULO,
         Operator.FLOOR_DIVIDE, Operator.FLOOR_MODULO, Operator.CEILING_DIVIDE, Operator.POWER,
         Operator.COPYSIGN, Operator.SHIFT_LEFT, Operator.SHIFT_RIGHT_ARITHMETIC,
-        Operator.SHIFT_RIGHT_LOGICAL, Operator.MULTIPLY_HIGH,
+        Operator.SHIFT_RIGHT_LOGICAL, Operator.MULTIPLY_HIGH, Operator.ARCTAN2, Operator.HYPOT, Operator.REMAINDER,
+        Operator.LDEXP, Operator.BESSEL_J, Operator.BESSEL_Y, Operator.BESSEL_I,
     }
 )  # fmt: skip
 

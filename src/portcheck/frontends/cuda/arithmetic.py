@@ -126,7 +126,8 @@ def _compare(state: State, operator: Operator, left: Scalar, right: Scalar, via:
 
 
 def _integral(state: State, operator: Operator, left: Scalar, right: Scalar, dtype: DType, via: str) -> Scalar:
-    if left.is_data or right.is_data:
+    is_address = state.is_address(left.expr) or state.is_address(right.expr)
+    if (left.is_data or right.is_data) and not is_address:
         return compute(state, operator, (left, right), dtype, via)
     return pure(state, operator, (left, right), dtype)
 

@@ -7,34 +7,36 @@ from dataclasses import replace
 from portcheck.core.dtype import FLOAT32, DType
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import convert, convert_constant, materialised
-from portcheck.frontends.cuda.places import pointer_of, scalar, target, unwritable
+from portcheck.frontends.cuda.members import member_place
+from portcheck.frontends.cuda.places import pointer_of, read, scalar, target, unwritable
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import Scalar, Value
+from portcheck.frontends.cuda.values import Aggregate, Place, Scalar, TypeKind, Value
 from portcheck.frontends.cuda.views import is_seen_as_held, seen_as
-from portcheck.ir import ONE, Atomic, Expr, OpaqueKind, Operator, Scope
+from portcheck.ir import ONE, Atomic, Expr, MemoryOrder, OpaqueKind, Operator, Scope
 from portcheck.knowledge import Construct, Role, Semantics
 
-_OPERATORS: dict[Semantics, Operator | None] = {
+OPERATORS: dict[Semantics, Operator | None] = {
     Semantics.ATOMIC_ADD: Operator.ADD, Semantics.ATOMIC_SUB: Operator.SUBTRACT, Semantics.ATOMIC_MIN: Operator.MINIMUM,
     Semantics.ATOMIC_MAX: Operator.MAXIMUM, Semantics.ATOMIC_AND: Operator.BITWISE_AND,
     Semantics.ATOMIC_OR: Operator.BITWISE_OR, Semantics.ATOMIC_XOR: Operator.BITWISE_XOR,
     Semantics.ATOMIC_EXCHANGE: None, Semantics.ATOMIC_CAS: None, Semantics.ATOMIC_INCREMENT: Operator.ADD,
     Semantics.ATOMIC_DECREMENT: Operator.SUBTRACT,
 }  # fmt: skip
-
-
-_WRAPPING = frozenset({Semantics.ATOMIC_INCREMENT, Semantics.ATOMIC_DECREMENT})
+WRAPPING = frozenset({Semantics.ATOMIC_INCREMENT, Semantics.ATOMIC_DECREMENT})
 """Steps by one whose argument is where they start again."""
 
 
 def is_atomic(construct: Construct) -> bool:
     """Whether a construct is an atomic update that the IR can say."""
-    return construct.semantics in _OPERATORS
+    return construct.semantics in OPERATORS
 
 
 def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
-    """Combines a value into an element indivisibly; the value of the call is the old element."""
+    """Combines a value into an element indivisibly; the value of the call is the old element.
+
+    A vector is combined member by member, each of them indivisibly.
+    """
     address, value_node = call.at(construct, Role.ADDRESS_OF), call.at(construct, Role.VALUE)
     expected = call.at(construct, Role.EXPECTED)
     if address is None or value_node is None:
@@ -44,6 +46,8 @@ def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
     if pointer is None:
         return state.opaque(call.node, f"{call.name} through an unknown pointer", kind=OpaqueKind.MEMORY, via=call.via)
     place = target(pointer)
+    if place.type.kind is TypeKind.VECTOR and compare_node is None:
+        return _vector(state, call, construct, place, value_node)
     obstacle = unwritable(state, place)
     if obstacle is not None:
         dtype = place.type.dtype or FLOAT32
@@ -53,14 +57,44 @@ def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
         place = seen_as(state, place, dtype) or place
     value = _operand(state, value_node, dtype)
     compare = _operand(state, compare_node, dtype) if compare_node is not None else None
+    return update(
+        state, place, construct.semantics, value=value, compare=compare, scope=construct.scope or Scope.DEVICE,
+        used=call.node.key != state.statement, via=call.via,
+    )  # fmt: skip
+
+
+def update(
+    state: State, place: Place, semantics: Semantics, *, value: Expr, compare: Expr | None = None,
+    scope: Scope = Scope.DEVICE, used: bool = False, via: str = "", order: MemoryOrder = MemoryOrder.RELAXED,
+) -> Scalar:  # fmt: skip
+    """The atomic `semantics` on one element that can be written; gives the old element."""
+    dtype = place.type.dtype or state.buffers[place.buffer].dtype
     limit: Expr | None = None
-    if construct.semantics in _WRAPPING:
+    if semantics in WRAPPING:
         value, limit = convert_constant(ONE, dtype), value
     access = replace(state.access(place), mask=state.mask)
     return state.result(
-        Atomic, dtype, access=access, operator=_OPERATORS[construct.semantics], value=value, compare=compare,
-        limit=limit, scope=construct.scope or Scope.DEVICE, result_used=call.node.key != state.statement, via=call.via,
+        Atomic, dtype, access=access, operator=OPERATORS[semantics], value=value, compare=compare, limit=limit,
+        scope=scope, order=order, result_used=used, via=via,
     )  # fmt: skip
+
+
+def _vector(state: State, call: CallSite, construct: Construct, place: Place, node: Node) -> Value | None:
+    value = read(state, state.evaluate(node), node)
+    if not isinstance(value, Aggregate):
+        return None
+    names = [name for name, _ in place.type.fields]
+    parts = [(member_place(state, place, name), value.member(name)) for name in names]
+    old: list[tuple[str, Value]] = []
+    for name, (part, given) in zip(names, parts, strict=True):
+        if part is None or part.type.dtype is None or not isinstance(given, Scalar) or unwritable(state, part):
+            return None
+        operand = materialised(state, convert(state, given, part.type.dtype))
+        used = call.node.key != state.statement
+        scope = construct.scope or Scope.DEVICE
+        changed = update(state, part, construct.semantics, value=operand, scope=scope, used=used, via=call.via)
+        old.append((name, changed))
+    return Aggregate(place.type, tuple(old))
 
 
 def _operand(state: State, node: Node, dtype: DType) -> Expr:

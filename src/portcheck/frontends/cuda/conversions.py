@@ -96,6 +96,8 @@ def convert(
     is_integral = dtype.is_integer and not value.dtype.is_float and not value.dtype.is_symbolic
     if is_integral and not value.is_data and (integer_bits(dtype) >= _INDEX_BITS or _fits(state, value.expr, dtype)):
         return _retyped(state, value, dtype)
+    if is_integral and state.is_address(value.expr):
+        return Scalar(value.expr, dtype, value.size)
     rounding = rounding or default_rounding(state, value.dtype, dtype)
     operand = materialised(state, value)
     return state.result(Cast, dtype, operand=operand, rounding=rounding, saturating=saturating, via=via)

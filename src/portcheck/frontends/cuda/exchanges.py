@@ -11,7 +11,7 @@ from portcheck.frontends.cuda.values import Aggregate, Group, Scalar, Value
 from portcheck.ir import TRUE, ZERO, Const, Exchange, ExchangeKind, Expr, OpaqueKind
 from portcheck.knowledge import Construct, Role, Semantics
 
-_KINDS = {
+KINDS = {
     Semantics.EXCHANGE_XOR: ExchangeKind.XOR, Semantics.EXCHANGE_DOWN: ExchangeKind.DOWN,
     Semantics.EXCHANGE_UP: ExchangeKind.UP, Semantics.EXCHANGE_INDEX: ExchangeKind.INDEX,
     Semantics.VOTE_ANY: ExchangeKind.VOTE_ANY, Semantics.VOTE_ALL: ExchangeKind.VOTE_ALL,
@@ -24,7 +24,7 @@ _ALL_LANES = 2**32 - 1
 
 def is_exchange(construct: Construct) -> bool:
     """Whether a construct moves values between lanes."""
-    return construct.semantics in _KINDS
+    return construct.semantics in KINDS
 
 
 def exchange(state: State, call: CallSite, construct: Construct, group: Group | None = None) -> Value:
@@ -57,7 +57,7 @@ def exchange(state: State, call: CallSite, construct: Construct, group: Group | 
 def _emit(state: State, construct: Construct, call: CallSite, value: Scalar, lane: Expr, width: Expr) -> Scalar:
     dtype = value.dtype if construct.dtype in ("", "operand") else dtype_named(construct.dtype)
     return state.result(
-        Exchange, dtype, kind=_KINDS[construct.semantics], operand=materialised(state, value), lane=lane, width=width,
+        Exchange, dtype, kind=KINDS[construct.semantics], operand=materialised(state, value), lane=lane, width=width,
         lanes_mask=lanes_mask(state, call, construct), via=call.via,
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.casts import cast_to, pointer_comparison
 from portcheck.frontends.cuda.choices import choose, short_circuit
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import common, convert
+from portcheck.frontends.cuda.instruction_set import inline_assembly
 from portcheck.frontends.cuda.layout import layout
 from portcheck.frontends.cuda.literals import character_literal, number_literal
 from portcheck.frontends.cuda.members import member_place, member_value
@@ -115,7 +116,7 @@ def _compound(state: State, node: Node) -> Value:
         case "sizeof_expression" | "alignof_expression":
             return _size(state, node)
         case "gnu_asm_expression":
-            return _assembly(state, node)
+            return inline_assembly(state, node)
         case "lambda_expression":
             return Closure(node, tuple(state.scopes))
         case "initializer_list" if len(node.named) == 1:
@@ -350,15 +351,6 @@ def _comma(state: State, node: Node) -> Value:
         return state.opaque(node, "comma")
     state.evaluate(left)
     return state.evaluate(right)
-
-
-def _assembly(state: State, node: Node) -> Value:
-    """Assembly: not read; its operands are, and a clobber of memory may write all there is."""
-    clobbers = node.field("clobbers")
-    listed = clobbers.named if clobbers is not None else []
-    is_free = any(found.text.strip('"') == "memory" for found in listed)
-    written = state.memory() if is_free else ()
-    return state.keep(node, "gnu asm expression", writes=written, kind=OpaqueKind.ASSEMBLY)
 
 
 def _qualified(state: State, node: Node) -> Value:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from portcheck.core.dtype import FLOAT64, DType, dtype_named
+from portcheck.core.dtype import FLOAT64, UINT64, DType, dtype_named
 from portcheck.frontends.cuda.arithmetic import apply_operator
 from portcheck.frontends.cuda.atomics import atomic, is_atomic
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.checks import check, is_check
+from portcheck.frontends.cuda.compositions import composed, is_composition, is_split, saturated, split_results
 from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange
 from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes
 from portcheck.frontends.cuda.ordering import is_ordering, ordering
-from portcheck.frontends.cuda.places import pointer_of, read, scalar, target, write
+from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.types import named_type
 from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Scalar, TypeKind, Value
 from portcheck.frontends.cuda.vectors import loaded
+from portcheck.frontends.cuda.words import is_word_function, word_function
 from portcheck.ir import Cast, Operator, Rounding, arity
 from portcheck.knowledge import Construct, Role, Semantics
 
@@ -27,6 +29,7 @@ _KEEPS_INTEGERS = frozenset(
         Operator.MULTIPLY_HIGH, Operator.POPULATION_COUNT, Operator.COUNT_LEADING_ZEROS, Operator.FIND_FIRST_SET,
         Operator.BITWISE_AND, Operator.BITWISE_OR, Operator.BITWISE_XOR, Operator.BITWISE_NOT, Operator.EQUAL,
         Operator.NOT_EQUAL, Operator.LESS, Operator.LESS_EQUAL, Operator.GREATER, Operator.GREATER_EQUAL, Operator.FMA,
+        Operator.BIT_REVERSE,
     }
 )  # fmt: skip
 """What overloads for integers exist of; everything else computes integers in double."""
@@ -38,6 +41,12 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
     semantics = construct.semantics
     if semantics in _COMPUTES:
         return _compute(state, call, construct)
+    if is_composition(construct):
+        return composed(state, call, construct)
+    if is_split(construct):
+        return split_results(state, call, construct)
+    if is_word_function(construct):
+        return word_function(state, call, construct)
     if is_exchange(construct):
         return exchange(state, call, construct)
     if is_atomic(construct):
@@ -79,7 +88,9 @@ def _operate(
     for operand in operands[1:]:
         dtype = common(dtype, operand.dtype)
     is_fixed = construct.dtype not in ("", "operand", "bool")
-    if is_fixed and (operator not in _KEEPS_INTEGERS or not construct.dtype.startswith(("int", "uint"))):
+    if is_fixed and operator not in _KEEPS_INTEGERS and dtype_named(construct.dtype).is_integer:
+        dtype = dtype if dtype.is_float else FLOAT64
+    elif is_fixed and (operator not in _KEEPS_INTEGERS or not construct.dtype.startswith(("int", "uint"))):
         dtype = dtype_named(construct.dtype)
     elif not dtype.is_float and operator not in _KEEPS_INTEGERS:
         dtype = FLOAT64
@@ -88,6 +99,8 @@ def _operate(
     operands = tuple(convert(state, operand, dtype) for operand in operands)
     approximate = construct.approximate or (state.options.fast_math and bool(construct.fast_math))
     result = apply_operator(state, operator, operands, dtype, call.via, approximate, construct.rounding)
+    if construct.saturates and result.dtype.is_float:
+        result = saturated(state, result, call.via)
     wanted = dtype_named(construct.dtype) if is_fixed else result.dtype
     return convert(state, result, wanted)
 
@@ -141,6 +154,16 @@ def _load(state: State, call: CallSite, construct: Construct) -> Value | None:
     return None if pointer is None else read(state, target(pointer), call.node, call.via)
 
 
+def _address(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """An address as a number: in another window it is the same one."""
+    node = call.at(construct, Role.ADDRESS_OF)
+    value = state.evaluate(node) if node is not None else Nothing()
+    pointer = pointer_of(state, value)
+    if pointer is not None:
+        return Scalar(address_expression(state, pointer), UINT64)
+    return value if isinstance(value, Scalar) else None
+
+
 def _store(state: State, call: CallSite, construct: Construct) -> Value | None:
     node, value_node = call.at(construct, Role.ADDRESS_OF), call.at(construct, Role.VALUE)
     if node is None or value_node is None:
@@ -170,6 +193,31 @@ def _pack(state: State, call: CallSite, construct: Construct) -> Value | None:
     return Aggregate(type_, tuple((name, value) for (name, _), value in zip(type_.fields, values, strict=True)))
 
 
+def _unpack(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """One number of those that lie side by side."""
+    if not call.arguments:
+        return None
+    value = read(state, state.evaluate(call.arguments[0]), call.arguments[0])
+    if not isinstance(value, Aggregate) or construct.value is None:
+        return None
+    part = loaded(state, value).members[int(construct.value)][1]
+    return convert(state, part, dtype_named(construct.dtype), call.via) if isinstance(part, Scalar) else None
+
+
+def _pack_lanes(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """One lane of each argument, that of a single one twice; where none is named, both lanes in turn."""
+    values = [read(state, state.evaluate(node), node) for node in call.arguments]
+    packed = [loaded(state, value) for value in values if isinstance(value, Aggregate)]
+    if not packed or len(packed) != len(values):
+        return None
+    if construct.value is None:
+        chosen = [member for _, member in reversed(packed[0].members)]
+    else:
+        chosen = [value.members[int(construct.value)][1] for value in packed] * (construct.lanes // len(packed))
+    names = [name for name, _ in packed[0].members]
+    return Aggregate(packed[0].type, tuple(zip(names, chosen, strict=False)))
+
+
 def _vector_type(state: State, dtype: DType, lanes: int) -> CType | None:
     for name, construct in state.knowledge.constructs.items():
         if construct.semantics is Semantics.TYPE and construct.lanes == lanes and construct.dtype == dtype.name:
@@ -197,9 +245,12 @@ def _hint(state: State, call: CallSite, construct: Construct) -> Value | None:
 _HANDLERS: dict[Semantics, Callable[[State, CallSite, Construct], Value | None]] = {
     Semantics.CAST: _cast,
     Semantics.CAST_BITS: _bits,
+    Semantics.ADDRESS: _address,
     Semantics.LOAD: _load,
     Semantics.STORE: _store,
     Semantics.PACK: _pack,
+    Semantics.PACK_LANES: _pack_lanes,
+    Semantics.UNPACK: _unpack,
     Semantics.GROUP: _group,
     Semantics.BARRIER_GROUP: _group_barrier,
     Semantics.REDUCE_LANES: reduce_lanes,

@@ -32,6 +32,7 @@ from portcheck.frontends.cuda.values import (
 from portcheck.ir import (
     Access,
     Alloc,
+    Apply,
     Builder,
     Expr,
     Load,
@@ -46,6 +47,7 @@ from portcheck.ir import (
     Symbol,
     ValueType,
     apply,
+    subexpressions,
 )
 from portcheck.ir.operators import Operator
 from portcheck.knowledge import Construct, Knowledge, Semantics
@@ -330,6 +332,12 @@ class State:
                 names.extend((token.text, scopes) for token in significant(self.macros[name].body))
         written = tuple(name for name in read if name not in self.buffers or not self.buffers[name].constant)
         return tuple(read), written, tuple(operands)
+
+    def is_address(self, expression: Expr) -> bool:
+        """Whether the address of a buffer is part of a number."""
+        if not isinstance(expression, Symbol | Apply):
+            return False
+        return any(isinstance(part, Symbol) and part.name in self.buffers for part in subexpressions(expression))
 
     def memory(self) -> tuple[str, ...]:
         """All that any address may lead to here: what is no local, and the locals in scope; not what is constant."""

@@ -1,0 +1,81 @@
+"""Asynchronous copies: the copy happens at once, and what waits for it orders memory and nothing else.
+
+A program that reads what was copied only after it waited, as it must, sees the same.
+"""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import INT32, INT64, DType
+from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.numbers import bits_of
+from portcheck.frontends.cuda.places import target
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.values import Place, Pointer, Scalar
+from portcheck.frontends.cuda.views import flat, moved, seen_as
+from portcheck.ir import (
+    ZERO,
+    Access,
+    Axis,
+    AxisKind,
+    Const,
+    Copy,
+    Expr,
+    Fence,
+    Load,
+    MemoryOrder,
+    Operator,
+    Scope,
+    Store,
+    Symbol,
+    ValueType,
+    apply,
+    integer,
+)  # fmt: skip
+
+
+def copy_bytes(
+    state: State, to: Pointer, from_: Pointer, size: int, limit: Scalar | None = None, via: str = ""
+) -> bool:
+    """Moves `size` bytes between buffers; beyond `limit` bytes zeros are written. False where it cannot."""
+    buffer = state.buffers.get(to.buffer)
+    if buffer is None or buffer.constant:
+        return False
+    places = [seen_as(state, target(pointer), buffer.dtype) for pointer in (to, from_)]
+    width = bits_of(state, buffer.dtype) // 8
+    if not width or size % width or places[0] is None or places[1] is None:
+        return False
+    axis = Axis(state.unique("lane"), AxisKind.FREE, integer(size // width))
+    reads = _along(state, places[1], axis)
+    writes = _along(state, places[0], axis)
+    if limit is None or (isinstance(limit.expr, Const) and limit.expr.value >= size):
+        state.builder.emit(Copy, destination=writes, source=reads, via=via)
+        return True
+    _copy_part(state, (writes, reads), axis, (limit, width), buffer.dtype)
+    return True
+
+
+def _copy_part(
+    state: State, accesses: tuple[Access, Access], axis: Axis, limit: tuple[Scalar, int], dtype: DType
+) -> None:
+    """The first bytes are copied, zeros follow."""
+    writes, reads = accesses
+    end = materialised(state, convert(state, limit[0], INT32))
+    begin = apply(Operator.MULTIPLY, Symbol(axis.name, INT32), Const(limit[1], INT32), dtype=INT32)
+    inside = apply(Operator.LESS, begin, end)
+    mask = inside if reads.mask is None else apply(Operator.LOGICAL_AND, reads.mask, inside)
+    read = Access(buffer=reads.buffer, index=reads.index, axes=(axis,), mask=mask)
+    extent = axis.extent if axis.extent is not None else ZERO
+    zero = Const(0.0 if dtype.is_float else 0, dtype)
+    value = state.builder.result(Load, access=read, type=ValueType(dtype, (extent,)), fill=zero)
+    state.builder.emit(Store, access=writes, value=value)
+
+
+def _along(state: State, place: Place, axis: Axis) -> Access:
+    offset: Expr = flat(state, place.buffer, place.index)
+    index = moved(offset, Symbol(axis.name, INT64))
+    return Access(buffer=place.buffer, index=(index,), axes=(axis,), mask=state.mask)
+
+
+def landed(state: State, via: str) -> None:
+    """What was copied can be looked at: nothing else is ordered."""
+    state.builder.emit(Fence, scope=Scope.BLOCK, order=MemoryOrder.RELAXED, via=via)

@@ -1,0 +1,146 @@
+"""PTX instructions on memory: loads, stores, atomics, asynchronous copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from portcheck.core.dtype import INT32, UINT32, DType
+from portcheck.frontends.cuda.assembly import Handler, Run, Step, UnreadInstructionError
+from portcheck.frontends.cuda.asynchronous import copy_bytes, landed
+from portcheck.frontends.cuda.atomics import OPERATORS, update
+from portcheck.frontends.cuda.conversions import materialised
+from portcheck.frontends.cuda.instructions import inputs, typed
+from portcheck.frontends.cuda.places import element, read, target, unreadable, unwritable, write
+from portcheck.frontends.cuda.ptx import Several, Written
+from portcheck.frontends.cuda.types import scalar_type
+from portcheck.frontends.cuda.values import Place, Pointer, Scalar
+from portcheck.frontends.cuda.views import is_seen_as_held, seen_as
+from portcheck.ir import Branch, Const, Fence, MemoryOrder, Scope
+from portcheck.knowledge import Semantics
+
+
+def _places(run: Run, step: Step, address: Written, count: int, dtype: DType) -> list[Place]:
+    """The `count` elements of `dtype` from an address on."""
+    pointer = run.address(address)
+    is_volatile = any(step.has(word) for word in ("volatile", "relaxed", "acquire", "release"))
+    type_ = replace(scalar_type(dtype), volatile=is_volatile)
+    start = Pointer(pointer.buffer, pointer.index, type_, pointer.rest)
+    found: list[Place] = []
+    for number in range(count):
+        place = element(run.state, start, Scalar(Const(number, INT32), INT32)) if number else target(start)
+        if not isinstance(place, Place):
+            raise UnreadInstructionError(step.via)
+        found.append(place)
+    return found
+
+
+def _load(run: Run, step: Step) -> None:
+    """Reads one or several numbers side by side."""
+    dtype, lanes = typed(step)
+    written = step.written.operands[0]
+    names = written.parts if isinstance(written, Several) else (written,)
+    places = _places(run, step, inputs(step, 1)[0], len(names) * lanes, dtype)
+    for place in places:
+        obstacle = unreadable(run.state, place)
+        if obstacle is not None:
+            raise UnreadInstructionError(f"{step.via} of {obstacle.reason}")
+    with run.state.masked(run.guard.expr if run.guard is not None else None):
+        values = [read(run.state, place, run.node, step.via) for place in places]
+    numbers = [value for value in values if isinstance(value, Scalar)]
+    for number, name in enumerate(names):
+        part = tuple(numbers[number * lanes : (number + 1) * lanes])
+        run.put(name, part[0] if lanes == 1 else part)
+    _order_after(run, step)
+
+
+def _store(run: Run, step: Step) -> None:
+    """Writes one or several numbers side by side."""
+    dtype, lanes = typed(step)
+    written = inputs(step, 1)[0]
+    names = written.parts if isinstance(written, Several) else (written,)
+    places = _places(run, step, step.written.operands[0], len(names) * lanes, dtype)
+    for place in places:
+        obstacle = unwritable(run.state, place)
+        if obstacle is not None:
+            raise UnreadInstructionError(f"{step.via} of {obstacle.reason}")
+    _order_before(run, step)
+    with run.state.builder.region() as body:
+        for number, name in enumerate(names):
+            for lane, value in enumerate(run.lanes(name, dtype, lanes)):
+                place = places[number * lanes + lane]
+                write(run.state, place, value, run.node, step.via)
+    if run.guard is None:
+        run.state.builder.adopt(body)
+    else:
+        run.state.builder.emit(Branch, condition=run.guard.expr, then=tuple(body), via=step.via)
+
+
+def _order_after(run: Run, step: Step) -> None:
+    if step.has("acquire"):
+        run.state.builder.emit(Fence, scope=_scope(step), order=MemoryOrder.ACQUIRE, via=step.via)
+
+
+def _order_before(run: Run, step: Step) -> None:
+    if step.has("release"):
+        run.state.builder.emit(Fence, scope=_scope(step), order=MemoryOrder.RELEASE, via=step.via)
+
+
+def _scope(step: Step) -> Scope:
+    found = step.one(Semantics.QUALIFIER_SCOPE)
+    return found.scope if found is not None and found.scope is not None else Scope.DEVICE
+
+
+def _atomic(run: Run, step: Step) -> None:
+    """An update of one element; `red` has no result."""
+    action = step.one(*OPERATORS)
+    dtype, lanes = typed(step)
+    if action is None or lanes != 1 or run.guard is not None:
+        raise UnreadInstructionError(step.via)
+    has_result = step.construct.name.endswith("atom")
+    operands = step.written.operands[1:] if has_result else step.written.operands
+    place = _places(run, step, operands[0], 1, dtype)[0]
+    if unwritable(run.state, place) is not None or place.type.dtype is None:
+        raise UnreadInstructionError(step.via)
+    if not is_seen_as_held(run.state, place):
+        place = seen_as(run.state, place, dtype) or place
+    values = [materialised(run.state, run.value(written, dtype)) for written in operands[1:]]
+    is_swap = action.semantics is Semantics.ATOMIC_CAS
+    order = step.one(Semantics.QUALIFIER_ORDER)
+    old = update(
+        run.state, place, action.semantics, value=values[1] if is_swap else values[0],
+        compare=values[0] if is_swap else None, scope=_scope(step), used=has_result, via=step.via,
+        order=order.memory_order if order is not None and order.memory_order is not None else MemoryOrder.RELAXED,
+    )  # fmt: skip
+    if has_result:
+        run.put(step.written.operands[0], old)
+
+
+def _copy(run: Run, step: Step) -> None:
+    """Bytes moved from global to shared memory: at once, as nothing looks at them before they have landed."""
+    operands = step.written.operands
+    if len(operands) < 3:
+        raise UnreadInstructionError(step.via)
+    size = run.value(operands[2], UINT32).expr
+    if not isinstance(size, Const) or step.has("bulk"):
+        raise UnreadInstructionError(step.via)
+    limit = run.value(operands[3], UINT32) if len(operands) > 3 else None
+    with run.state.builder.region() as body:
+        done = copy_bytes(
+            run.state, run.address(operands[0]), run.address(operands[1]), int(size.value), limit, step.via
+        )
+    if not done:
+        raise UnreadInstructionError(step.via)
+    if run.guard is None:
+        run.state.builder.adopt(body)
+    else:
+        run.state.builder.emit(Branch, condition=run.guard.expr, then=tuple(body), via=step.via)
+
+
+def _landed(run: Run, step: Step) -> None:
+    landed(run.state, step.via)
+
+
+MEMORY: dict[Semantics, Handler] = {
+    Semantics.LOAD: _load, Semantics.STORE: _store, Semantics.ATOMIC_ADD: _atomic, Semantics.COPY_ASYNC: _copy,
+    Semantics.COPY_WAIT: _landed,
+}  # fmt: skip
