@@ -136,7 +136,7 @@ UNKNOWN = {
     "an output written as another type": "((short*)y)[t] = 1;",
     "an output read as another type than it was written": "y[t] = x[t]; ((int*)y)[t] = 1; y[t] = 2.f;",
     "an input that was written as another type": "((int*)y)[t] = 1; y[t] = y[t + 1];",
-    "an exchange of bits in an index": "if (t < n) y[t] = x[__brev(t) & 7];",
+    "an exchange of bits in an index": "if (t < n) y[t] = x[__fns(t, 0, 1) & 7];",
 }
 
 
