@@ -1,0 +1,32 @@
+"""Running kernels from their IR: arrays in, arrays and events out.
+
+The interface, which is all of the room that others use:
+
+    run(program, arguments, geometry=None, options=None) -> Execution
+
+    arguments   a NumPy array (C order, of the parameter's dtype; any shape) or `Uninitialised(shape)` for every
+                pointer, a number for every scalar parameter and free symbol (a template number, a size, a macro that
+                was not defined), by the names that the program has for them; `p.member` for a member of a record
+    geometry    `Geometry.of(grid, block, shared_bytes)`, or one for each kernel by name; None: as the source launches
+    options     `Options(contracts=, seed=, steps=, threads=, is_checked=, memory=)`
+    Execution   `arrays` by name as they are at the end (the arguments themselves are never changed), `events`,
+                `faults` (the events a correct kernel does not have), `stopped` (why the run ended early, or None)
+
+Bad arguments raise InputError. Nothing else is raised: what a kernel does wrong, and what is not executed, is an
+event with kernel, block, thread and span.
+"""
+
+from __future__ import annotations
+
+from portcheck.execution.simt import (
+    Argument,
+    Event,
+    EventKind,
+    Execution,
+    Geometry,
+    Options,
+    Uninitialised,
+    run,
+)
+
+__all__ = ["Argument", "Event", "EventKind", "Execution", "Geometry", "Options", "Uninitialised", "run"]

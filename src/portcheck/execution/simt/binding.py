@@ -1,0 +1,205 @@
+"""From arguments to what a kernel is compiled with: its launch, its scalars, its arrays, its buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from portcheck.core.dtype import UINT32
+from portcheck.core.errors import InputError, did_you_mean
+from portcheck.execution.simt.batch import Batch, Geometry
+from portcheck.execution.simt.compilation import Buffer, Code, Compilation
+from portcheck.execution.simt.expressions import constant_of
+from portcheck.execution.simt.formats import Value, storage
+from portcheck.execution.simt.options import Options
+from portcheck.execution.simt.storage import count
+from portcheck.ir import Alloc, Expr, Kernel, Launch, Parameter, Program, Space, operations
+from portcheck.knowledge import Semantics, load
+
+Number: TypeAlias = int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Uninitialised:
+    """An array argument that only the kernel gives values to: reads before are found. `shape` is in elements."""
+
+    shape: tuple[int, ...]
+
+
+Argument: TypeAlias = Value | Uninitialised | Number
+"""An array for a pointer, flat or of any shape in C order; a number for a scalar or a size."""
+
+
+def argument_name(launch: Launch, parameter: Parameter) -> str:
+    """What the argument for `parameter` is called in the program."""
+    return dict(launch.arguments).get(parameter.name, parameter.name)
+
+
+def scalars(kernel: Kernel, launch: Launch, arguments: Mapping[str, Argument]) -> dict[str, Number]:
+    """The numbers that the kernel's symbols stand for."""
+    found = {name: _number(name, value) for name, value in arguments.items() if not _is_array(value)}
+    for parameter in kernel.parameters:
+        name = argument_name(launch, parameter)
+        if not parameter.is_buffer and name in found:
+            found[parameter.name] = _fitting(parameter, found[name])
+    return found
+
+
+def _is_array(value: Argument) -> bool:
+    return isinstance(value, Uninitialised) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _number(name: str, value: Argument) -> Number:
+    plain = value.item() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(plain, int | float | bool):
+        return plain
+    raise InputError(f"the argument {name} is neither an array nor a number")
+
+
+def _fitting(parameter: Parameter, value: Number) -> Number:
+    dtype = parameter.type.dtype
+    if dtype.is_integer:
+        limits = np.iinfo(storage(dtype))
+        if int(value) != value or not limits.min <= value <= limits.max:
+            raise InputError(f"{value} is no {dtype}, which the parameter {parameter.name} is")
+    return value
+
+
+def geometry_of(
+    program: Program, launch: Launch, symbols: Mapping[str, Number], given: Geometry | None
+) -> Geometry:  # fmt: skip
+    """How many blocks and threads: as given, else as the host code of the source launches."""
+    if given is None:
+        if not launch.grid or not launch.block:
+            raise InputError(
+                f"the launch of {launch.kernel} is not known", "give a geometry: grid, block and shared bytes"
+            )
+        size = _sizer(program, launch, symbols)
+        shared = 0 if launch.shared_bytes is None else size(launch.shared_bytes)
+        given = Geometry.of(tuple(map(size, launch.grid)), tuple(map(size, launch.block)), shared)
+    limit = load().cuda_limit("threads_per_block")
+    if given.threads > limit:
+        raise InputError(f"{launch.kernel}: a block of {given.threads} threads", f"at most {limit} are possible")
+    if given.threads < 1 or given.blocks < 1:
+        raise InputError(f"{launch.kernel} is launched with no threads at all")
+    return given
+
+
+def _sizer(program: Program, launch: Launch, symbols: Mapping[str, Number]) -> Callable[[Expr], int]:
+    unit = Geometry(grid=(1, 1, 1), block=(1, 1, 1))
+    compilation = Compilation(
+        kernel=program.kernel(launch.kernel), geometry=unit, options=Options(), warp_size=1, symbols=symbols,
+        threads={}, buffers={},
+    )  # fmt: skip
+
+    def size(expression: Expr) -> int:
+        try:
+            return int(constant_of(compilation, expression))
+        except InputError as error:
+            raise InputError(error.message, "give a geometry, or what the host code calls it as an argument") from None
+
+    return size
+
+
+def index_symbols(geometry: Geometry) -> tuple[dict[str, Number], dict[str, Code]]:
+    """The built-in variables: sizes, which are numbers, and indices, which differ from thread to thread."""
+    sizes: dict[str, Number] = {}
+    threads: dict[str, Code] = {}
+    for found in load().constructs.values():
+        if found.kind != "variable":
+            continue
+        for axis, member in enumerate("xyz"):
+            name = f"{found.name}.{member}"
+            if found.semantics is Semantics.INDEX_GRID_SIZE:
+                sizes[name] = geometry.grid[axis]
+            elif found.semantics is Semantics.INDEX_BLOCK_SIZE:
+                sizes[name] = geometry.block[axis]
+            elif found.semantics is Semantics.INDEX_THREAD:
+                threads[name] = _thread_index(axis)
+            elif found.semantics is Semantics.INDEX_BLOCK:
+                threads[name] = _block_index(axis)
+    return sizes, threads
+
+
+def _thread_index(axis: int) -> Code:
+    def index(batch: Batch) -> Value:
+        extents = batch.geometry.block
+        if extents[axis] == 1:
+            return _ZERO
+        key = ("thread", axis)
+        return batch.of_threads(
+            key, lambda: np.tile(_along(np.arange(batch.geometry.threads), axis, extents), batch.blocks)
+        )
+
+    return index
+
+
+def _block_index(axis: int) -> Code:
+    def index(batch: Batch) -> Value:
+        extents = batch.geometry.grid
+        numbers = np.arange(batch.first, batch.first + batch.blocks)
+        if extents[axis] == 1:
+            return _ZERO
+        if batch.blocks == 1:
+            return cast(Value, _along(numbers, axis, extents)[0])
+        return batch.of_threads(
+            ("block", axis), lambda: np.repeat(_along(numbers, axis, extents), batch.geometry.threads)
+        )  # fmt: skip
+
+    return index
+
+
+_ZERO = cast(Value, np.uint32(0))
+
+
+def _along(numbers: Value, axis: int, extents: tuple[int, int, int]) -> Value:
+    """The x, y or z of linear numbers, x fastest."""
+    below = int(np.prod(extents[:axis], dtype=np.int64))
+    return (numbers // below % extents[axis]).astype(storage(UINT32))
+
+
+def buffers_of(compilation: Compilation, launch: Launch) -> dict[str, Buffer]:
+    """All buffers of a kernel, with extents that are numbers; of pointers the array says how long they are."""
+    found: dict[str, Buffer] = {}
+    for parameter in compilation.kernel.parameters:
+        if parameter.is_buffer:
+            shape = _shape(compilation, parameter.type.shape)
+            found[parameter.name] = Buffer(
+                name=parameter.name, dtype=parameter.type.dtype, shape=shape, space=Space.GLOBAL
+            )  # fmt: skip
+    for op in operations(compilation.kernel.body):
+        if isinstance(op, Alloc):
+            found[op.name] = _allocated(compilation, op)
+    return found
+
+
+DYNAMIC = "dynamic shared memory"
+"""The one stretch of memory that all arrays sized at launch start in."""
+
+
+def _allocated(compilation: Compilation, op: Alloc) -> Buffer:
+    space, base = op.type.space, getattr(op, "base", "")
+    if op.dynamic and not base:
+        size = compilation.geometry.shared_bytes // storage(op.type.dtype).itemsize
+        return Buffer(name=op.name, dtype=op.type.dtype, shape=(size,), space=space, base=DYNAMIC)
+    shape = _shape(compilation, op.type.shape)
+    is_variable = space is Space.REGISTER and not shape and not base
+    return Buffer(name=op.name, dtype=op.type.dtype, shape=shape, space=space, base=base, is_variable=is_variable)
+
+
+def _shape(compilation: Compilation, shape: tuple[Expr, ...]) -> tuple[int, ...]:
+    return tuple(int(constant_of(compilation, extent)) for extent in shape)
+
+
+def missing(launch: Launch, name: str, arguments: Mapping[str, Argument]) -> InputError:
+    """The error for an array that was not given."""
+    hint = did_you_mean(name, arguments) or f"give an array, or Uninitialised(shape), called {name}"
+    return InputError(f"{launch.kernel} needs an array for {name}", hint)
+
+
+def byte_size(buffer: Buffer) -> int:
+    """How many bytes an owner has of a buffer of its own."""
+    return count(buffer.shape) * storage(buffer.dtype).itemsize

@@ -1,0 +1,193 @@
+"""Expressions compiled to functions of the batch: constants folded, what depends on the thread alone kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from portcheck.core.dtype import FLOAT64, DType
+from portcheck.core.errors import InputError
+from portcheck.execution.simt.batch import Batch
+from portcheck.execution.simt.compilation import Code, Compilation
+from portcheck.execution.simt.conversions import conversion
+from portcheck.execution.simt.formats import Value, storage
+from portcheck.execution.simt.operators import function, working_dtype
+from portcheck.ir import Apply, Const, Expr, Operator, Ref, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The code of an expression; its value where it is constant; whether it depends on nothing but the thread."""
+
+    code: Code
+    dtype: DType
+    constant: Value | None = None
+    is_invariant: bool = False
+
+
+def compiled(compilation: Compilation, expression: Expr, dtype: DType | None = None, rank: int = 0) -> Compiled:
+    """`expression` in `dtype` (its own if None), as a value of `rank` dimensions besides that of the threads."""
+    found = _node(compilation, expression, rank)
+    if dtype is not None and found.dtype != dtype:
+        found = _converted(found, dtype)
+    return found
+
+
+def code_of(compilation: Compilation, expression: Expr, dtype: DType | None = None, rank: int = 0) -> Code:
+    """The code of `expression`, whose part that depends on the thread alone is computed once."""
+    return _kept(compilation, compiled(compilation, expression, dtype, rank), expression, rank).code
+
+
+def constant_of(compilation: Compilation, expression: Expr) -> Value:
+    """The value of an expression that is the same whenever it is reached; InputError where it is not."""
+    found = compiled(compilation, expression)
+    if found.constant is None:
+        raise InputError(f"a size of {compilation.kernel.name} is not known at its launch: {expression}")
+    return found.constant
+
+
+def extent_of(compilation: Compilation, expression: Expr | None) -> int:
+    """A constant extent."""
+    if expression is None:
+        raise InputError(f"an axis of {compilation.kernel.name} has no extent")
+    return int(constant_of(compilation, expression))
+
+
+def _constant(value: Value, dtype: DType) -> Compiled:
+    return Compiled(lambda batch: value, dtype, value, True)
+
+
+def _converted(node: Compiled, dtype: DType) -> Compiled:
+    convert = conversion(node.dtype, dtype)
+    if node.constant is not None:
+        return _constant(convert(node.constant), dtype)
+    code = node.code
+    return replace(node, code=lambda batch: convert(code(batch)), dtype=dtype)
+
+
+def _node(compilation: Compilation, expression: Expr, rank: int) -> Compiled:
+    match expression:
+        case Const(value, dtype):
+            return _constant(literal(value, dtype), dtype)
+        case Symbol():
+            return _symbol(compilation, expression, rank)
+        case Ref(id, dtype):
+            return _result(compilation, id, dtype, rank)
+        case Apply():
+            return _apply(compilation, expression, rank)
+
+
+def literal(value: int | float | bool, dtype: DType) -> Value:
+    """A number of the program in `dtype`, wrapped or rounded to it."""
+    kept = storage(dtype)
+    if dtype.is_integer and not isinstance(value, float):
+        wrapped = int(value) & ((1 << 8 * kept.itemsize) - 1)
+        return cast(Value, np.array(wrapped, dtype=f"u{kept.itemsize}").view(kept)[()])
+    if dtype.is_float:
+        return conversion(FLOAT64, dtype)(cast(Value, np.float64(value)))
+    return cast(Value, kept.type(value))
+
+
+def _symbol(compilation: Compilation, symbol: Symbol, rank: int) -> Compiled:
+    name, dtype = symbol.name, symbol.dtype
+    if name in compilation.axes:
+        return _axis(compilation, compilation.axes.index(name), dtype)
+    slot = compilation.slots.get(name)
+    if slot is not None:
+        kept = storage(dtype)
+        code = _expanded(lambda batch: batch.slots[slot], rank)
+        return Compiled(lambda batch: code(batch).astype(kept, copy=False), dtype)
+    thread = compilation.threads.get(name)
+    if thread is not None:
+        wanted = storage(dtype)
+        typed = _expanded(lambda batch: thread(batch).astype(wanted, copy=False), rank)
+        return Compiled(typed, dtype, None, True)
+    if name not in compilation.symbols:
+        raise InputError(
+            f"{compilation.kernel.name} needs a value for {name}", f"give {name} among the arguments"
+        )  # fmt: skip
+    return _constant(literal(compilation.symbols[name], dtype), dtype)
+
+
+def _axis(compilation: Compilation, position: int, dtype: DType) -> Compiled:
+    shape = [1] * (1 + len(compilation.axes))
+    shape[1 + position] = compilation.axis_extents[position]
+    along = np.arange(compilation.axis_extents[position], dtype=storage(dtype)).reshape(shape)
+    return Compiled(lambda batch: along, dtype)
+
+
+def _result(compilation: Compilation, id: int, dtype: DType, rank: int) -> Compiled:
+    slot = compilation.slot(id)
+    return Compiled(_expanded(lambda batch: batch.slots[slot], rank), dtype)
+
+
+def _expanded(code: Code, rank: int) -> Code:
+    """A number per thread with `rank` dimensions of extent 1 behind."""
+    if not rank:
+        return code
+    ones = (1,) * rank
+
+    def expanded(batch: Batch) -> Value:
+        value = code(batch)
+        return value.reshape(-1, *ones) if value.ndim == 1 else value
+
+    return expanded
+
+
+def _apply(compilation: Compilation, expression: Apply, rank: int) -> Compiled:
+    arguments = [_node(compilation, argument, rank) for argument in expression.arguments]
+    given = tuple(argument.dtype for argument in arguments)
+    formats = working_dtype(expression.operator, expression.dtype, given)
+    called = function(expression.operator, expression.dtype, given)
+    is_invariant = all(argument.is_invariant for argument in arguments)
+    parts = []
+    for argument, wanted, written in zip(arguments, formats, expression.arguments, strict=True):
+        part = argument if argument.dtype == wanted else _converted(argument, wanted)
+        parts.append(part if is_invariant else _kept(compilation, part, written, rank))
+    if all(part.constant is not None for part in parts):
+        with np.errstate(all="ignore"):
+            return _constant(called(*(part.constant for part in parts)), expression.dtype)
+    if expression.operator is Operator.SELECT:
+        return Compiled(_select(*(part.code for part in parts)), expression.dtype, None, is_invariant)
+    return Compiled(called_with(called, [part.code for part in parts]), expression.dtype, None, is_invariant)
+
+
+def called_with(function: Callable[..., Value], parts: Sequence[Code]) -> Code:
+    """The code that applies `function` to the values of `parts`."""
+    if len(parts) == 1:
+        (only,) = parts
+        return lambda batch: function(only(batch))
+    if len(parts) == 2:
+        left, right = parts
+        return lambda batch: function(left(batch), right(batch))
+    return lambda batch: function(*(part(batch) for part in parts))
+
+
+def _select(condition: Code, on_true: Code, on_false: Code) -> Code:
+    def select(batch: Batch) -> Value:
+        chosen = condition(batch)
+        if chosen.ndim == 0:
+            return on_true(batch) if chosen else on_false(batch)
+        return np.where(chosen, on_true(batch), on_false(batch))
+
+    return select
+
+
+def _kept(compilation: Compilation, node: Compiled, expression: Expr, rank: int) -> Compiled:
+    """`node`, computed once for each set of active threads if it depends on the thread alone."""
+    if not node.is_invariant or node.constant is not None or not isinstance(expression, Apply):
+        return node
+    key = (compilation.number(expression, rank), node.dtype)
+    code = node.code
+
+    def kept(batch: Batch) -> Value:
+        cache = batch.active.cache
+        value = cache.get(key)
+        if value is None:
+            value = cache[key] = code(batch)
+        return value
+
+    return replace(node, code=kept)

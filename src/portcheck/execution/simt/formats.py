@@ -1,0 +1,49 @@
+"""Number formats as NumPy holds them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+
+from portcheck.core.dtype import FLOAT32, TFLOAT32, DType
+from portcheck.core.errors import InputError
+from portcheck.knowledge import DTypeFacts, load
+
+Value: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+"""Numbers of one format: one for each active thread along the first dimension, or a NumPy scalar for all of them."""
+
+NumpyType: TypeAlias = np.dtype[Any]
+
+
+@cache
+def storage(dtype: DType) -> NumpyType:
+    """How elements of `dtype` are kept; InputError for a format that NumPy and ml_dtypes do not have."""
+    name = FLOAT32.name if dtype == TFLOAT32 else dtype.name
+    own = getattr(ml_dtypes, name, None)
+    try:
+        return np.dtype(name if own is None else own)
+    except TypeError:
+        hint = "state its type with --define" if dtype.is_symbolic else ""
+        raise InputError(f"nothing is executed in the format {dtype}", hint) from None
+
+
+@cache
+def facts(dtype: DType) -> DTypeFacts:
+    """What `dtype` can represent; InputError for a format that is not in the mappings."""
+    found = load().dtype(dtype.name)
+    if found is None:
+        raise InputError(f"the format {dtype} is not in mappings/dtypes")
+    return found
+
+
+def is_native(dtype: DType) -> bool:
+    """Whether NumPy itself rounds to `dtype` from any wider format once: float64, float32 and float16."""
+    return dtype.is_float and storage(dtype).kind == "f" and dtype != TFLOAT32
+
+
+def is_uniform(value: Value) -> bool:
+    """Whether `value` is one number for all threads."""
+    return value.ndim == 0

@@ -1,0 +1,28 @@
+"""What may be chosen about an execution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_THREADS = 1 << 15
+_STEPS = 20_000_000_000
+_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How to run.
+
+    `contracts` fuses products into the sums that take them, as nvcc does by default. `seed` orders the threads of each
+    atomic operation (None: by number). `steps` is how many thread operations may be run, each operation at a fixed
+    price besides; what takes more ends with an event. `threads` are in flight at least, where the grid has them.
+    `is_checked` looks for races and for reads of what was not written. `memory` is the most bytes that the threads in
+    flight may take for variables, arrays and shared memory; there are fewer of them where it is not enough.
+    """
+
+    contracts: bool = False
+    seed: int | None = None
+    steps: int = _STEPS
+    threads: int = _THREADS
+    is_checked: bool = True
+    memory: int = _BYTES

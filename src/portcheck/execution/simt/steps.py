@@ -1,0 +1,145 @@
+"""Which operation is compiled by what."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from portcheck.core.errors import InputError
+from portcheck.execution.simt.accesses import copy, load, store
+from portcheck.execution.simt.atomics import atomic
+from portcheck.execution.simt.barriers import barrier
+from portcheck.execution.simt.batch import Batch
+from portcheck.execution.simt.collectives import reduce, scan
+from portcheck.execution.simt.compilation import Compilation, Step
+from portcheck.execution.simt.computing import compute, convert, matmul, product_of, select, transpose
+from portcheck.execution.simt.control import Body, body, branch, leave, leave_kernel
+from portcheck.execution.simt.events import EventKind
+from portcheck.execution.simt.lanes import exchange
+from portcheck.execution.simt.loops import loop, repeat
+from portcheck.execution.simt.remaining import allocate, assume, check, unknown
+from portcheck.ir import (
+    Alloc,
+    Assume,
+    Atomic,
+    Barrier,
+    Branch,
+    Call,
+    Cast,
+    Check,
+    Compute,
+    Copy,
+    Exchange,
+    Fence,
+    Leave,
+    Load,
+    Loop,
+    Matmul,
+    Op,
+    Opaque,
+    Random,
+    Reduce,
+    Return,
+    Scan,
+    Select,
+    Store,
+    Transpose,
+    While,
+    operations,
+)  # fmt: skip
+
+
+def compile_kernel(compilation: Compilation) -> Body:
+    """The body of a kernel, ready to run for a batch of its blocks."""
+    for op in operations(compilation.kernel.body):
+        if isinstance(op, Compute) and (product := product_of(compilation, op)) is not None:
+            compilation.fused.add(product.id)
+    return body(compilation, compilation.kernel.body, compile_step, compilation.kernel.span)
+
+
+def compile_step(compilation: Compilation, op: Op) -> Step | None:
+    """The step of one operation; None for one that does nothing.
+
+    An operation in a form that is not executed ends the run where it is reached.
+    """
+    try:
+        return _step(compilation, op)
+    except InputError as error:
+        if error.hint:
+            raise
+        return _refusal(op, error.message)
+
+
+def _refusal(op: Op, message: str) -> Step:
+    def run(batch: Batch) -> None:
+        raise batch.stop(EventKind.NOT_EXECUTED, op.span, message)
+
+    return run
+
+
+def _step(compilation: Compilation, op: Op) -> Step | None:
+    match op:
+        case Loop() | While() | Branch() | Leave() | Return():
+            return _control(compilation, op)
+        case Load():
+            return load(compilation, op)
+        case Store():
+            return store(compilation, op)
+        case Copy():
+            return copy(compilation, op)
+        case Atomic():
+            return atomic(compilation, op)
+        case Alloc():
+            return allocate(compilation, op)
+        case Compute():
+            return compute(compilation, op)
+        case Cast():
+            return convert(compilation, op)
+        case Select():
+            return select(compilation, op)
+        case _:
+            return _rarer(compilation, op)
+
+
+def _rarer(
+    compilation: Compilation,
+    op: Reduce | Scan | Matmul | Transpose | Exchange | Barrier | Fence | Random | Call | Assume | Check | Opaque,
+) -> Step | None:
+    match op:
+        case Exchange():
+            return exchange(compilation, op)
+        case Barrier():
+            return barrier(compilation, op)
+        case Reduce():
+            return reduce(compilation, op)
+        case Scan():
+            return scan(compilation, op)
+        case Matmul():
+            return matmul(compilation, op)
+        case Transpose():
+            return transpose(compilation, op)
+        case Assume():
+            return assume(compilation, op)
+        case Check():
+            return check(compilation, op)
+        case Fence():
+            return None  # memory is one, and every operation done before the next begins
+        case Opaque() | Call() | Random():
+            return unknown(compilation, op)
+        case _:
+            assert_never(op)
+
+
+def _control(compilation: Compilation, op: Loop | While | Branch | Leave | Return) -> Step:
+    match op:
+        case Branch():
+            return branch(compilation, op, compile_step)
+        case Loop():
+            return loop(compilation, op, compile_step)
+        case While():
+            return repeat(compilation, op, compile_step)
+        case Leave():
+            return leave(compilation, op)
+        case Return():
+            return leave_kernel(compilation, op)
+        case _:
+            assert_never(op)
