@@ -71,11 +71,10 @@ def test_bf16_residual() -> None:
 
 
 def test_channel_affine() -> None:
-    x, gamma, beta = floats(45, 70), floats(70), floats(70)
-    done = ran(
-        "elementwise/channel_affine_bias_lost", Geometry.of((3, 6), (32, 8)), x=x, gamma=gamma, beta=beta, y=Uninitialised((45, 70)), rows=45,
-        channels=70,
-    )  # fmt: skip
+    x, gamma, beta, y = floats(45, 70), floats(70), floats(70), Uninitialised((45, 70))
+    geometry = Geometry.of((3, 6), (32, 8))
+    sizes = {"rows": 45, "channels": 70}
+    done = ran("elementwise/channel_affine_bias_lost", geometry, x=x, gamma=gamma, beta=beta, y=y, **sizes)
     same(done.arrays["y"], x * gamma + beta)
 
 
