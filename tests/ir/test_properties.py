@@ -83,6 +83,7 @@ def test_strategies_know_every_operation() -> None:
     assert set(get_args(Op)) == KINDS
 
 
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")  # of what it finds, which may be large
 @pytest.mark.parametrize("kind", sorted(KINDS, key=str), ids=str)
 def test_strategies_make_every_operation(kind: type[Operation]) -> None:
     find(programs(), lambda program: any(isinstance(op, kind) for op in kernel_operations(program)), settings=search)

@@ -170,9 +170,10 @@ def buffers_of(compilation: Compilation, launch: Launch) -> dict[str, Buffer]:
             found[parameter.name] = Buffer(
                 name=parameter.name, dtype=parameter.type.dtype, shape=shape, space=Space.GLOBAL
             )  # fmt: skip
-    for op in operations(compilation.kernel.body):
-        if isinstance(op, Alloc):
-            found[op.name] = _allocated(compilation, op)
+    allocated = [op for op in operations(compilation.kernel.body) if isinstance(op, Alloc)]
+    viewed = {op.base for op in allocated}
+    for op in allocated:
+        found[op.name] = _allocated(compilation, op, op.name in viewed)
     return found
 
 
@@ -180,13 +181,13 @@ DYNAMIC = "dynamic shared memory"
 """The one stretch of memory that all arrays sized at launch start in."""
 
 
-def _allocated(compilation: Compilation, op: Alloc) -> Buffer:
-    space, base = op.type.space, getattr(op, "base", "")
+def _allocated(compilation: Compilation, op: Alloc, is_viewed: bool) -> Buffer:
+    space, base = op.type.space, op.base
     if op.dynamic and not base:
         size = compilation.geometry.shared_bytes // storage(op.type.dtype).itemsize
         return Buffer(name=op.name, dtype=op.type.dtype, shape=(size,), space=space, base=DYNAMIC)
     shape = _shape(compilation, op.type.shape)
-    is_variable = space is Space.REGISTER and not shape and not base
+    is_variable = space is Space.REGISTER and not shape and not base and not is_viewed
     return Buffer(name=op.name, dtype=op.type.dtype, shape=shape, space=space, base=base, is_variable=is_variable)
 
 
