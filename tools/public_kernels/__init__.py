@@ -1,0 +1,1 @@
+"""Executes kernels of public CUDA sources and compares them with references written by us."""
