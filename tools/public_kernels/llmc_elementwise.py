@@ -158,6 +158,7 @@ def converted(random: np.random.Generator, count: int, block: int, source: objec
 
 _FLAT = ({"count": 2048, "block": 256}, {"count": 1160, "block": 256})
 _WIDE = ({"count": 16384, "block": 256}, {"count": 8248, "block": 128})
+_CUDNN = (("ENABLE_CUDNN", "1"),)
 _HEADS = (
     {"batch": 2, "time": 16, "heads": 4, "size": 8, "block": 256},
     {"batch": 1, "time": 37, "heads": 3, "size": 11, "block": 128},
@@ -196,11 +197,11 @@ CASES = (
     ),
     Case(file="attention_forward.cu", kernel="unpermute_kernel_lowp", build=together, sizes=_with(_HEADS, dtype=BFLOAT16)),
     Case(
-        file="attention_forward.cu", kernel="fp32_to_lowp_kernel", build=converted,
+        file="attention_forward.cu", kernel="fp32_to_lowp_kernel", build=converted, defines=_CUDNN,
         sizes=({"count": 2048, "block": 256, "source": np.float32, "target": BFLOAT16},),
     ),
     Case(
-        file="attention_forward.cu", kernel="lowp_to_fp32_kernel", build=converted,
+        file="attention_forward.cu", kernel="lowp_to_fp32_kernel", build=converted, defines=_CUDNN,
         sizes=({"count": 2048, "block": 256, "source": BFLOAT16, "target": np.float32},),
     ),
 )  # fmt: skip

@@ -218,6 +218,7 @@ def norm_aggregate(random: np.random.Generator, count: int) -> Run:
 
 
 _FILE, _FUSED, _NORM = "layernorm_forward.cu", "fused_residual_forward.cu", "global_norm.cu"
+_WIDTH = (("T", "floatX"),)
 _THREADS = ({"rows": 1024, "columns": 24, "block": 128}, {"rows": 1031, "columns": 19, "block": 128})
 _WARPS = ({"rows": 32, "columns": 256, "block": 128}, {"rows": 37, "columns": 131, "block": 128})
 _BLOCKS = ({"rows": 8, "columns": 512, "block": 128}, {"rows": 11, "columns": 333, "block": 128})
@@ -276,19 +277,19 @@ CASES = (
         ),
     ),
     Case(
-        file=_NORM, kernel="norm_kernel1", build=global_norm,
+        file=_NORM, kernel="norm_kernel1", build=global_norm, defines=_WIDTH,
         sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=True, ends="block"),
     ),
     Case(
-        file=_NORM, kernel="norm_kernel2", build=global_norm,
+        file=_NORM, kernel="norm_kernel2", build=global_norm, defines=_WIDTH,
         sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=True, ends="warp"),
     ),
     Case(
-        file=_NORM, kernel="norm_kernel3", build=global_norm,
+        file=_NORM, kernel="norm_kernel3", build=global_norm, defines=_WIDTH,
         sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=False, ends="block"),
     ),
     Case(
-        file=_NORM, kernel="norm_kernel4", build=global_norm,
+        file=_NORM, kernel="norm_kernel4", build=global_norm, defines=_WIDTH,
         sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=False, ends="none"),
     ),
     Case(file=_NORM, kernel="global_norm_aggregate_kernel", build=norm_aggregate, sizes=({"count": 1000}, {"count": 27})),

@@ -135,7 +135,7 @@ def _run(state: State, function: Function, body: Node) -> Value:
     base = type_of(state, function.node.field("type"))
     result = declare(state, base, _return_declarator(function)).type
     early = returns_early(body)
-    frame = Frame(function.name, None, result)
+    frame = Frame(function.name, len(state.scopes) - 1, None, result)
     if early and result.kind is not TypeKind.VOID:
         dtype = result.dtype or FLOAT32
         frame.result = state.register(f"{function.name}.result", dtype)
@@ -193,7 +193,7 @@ def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
 
 def _run_closure(state: State, body: Node) -> Value:
     early = returns_early(body)
-    frame = Frame("lambda", None, DEDUCED)
+    frame = Frame("lambda", len(state.scopes) - 1, None, DEDUCED)
     if early:
         frame.result = state.register("lambda.result", FLOAT32)
     state.frames.append(frame)

@@ -25,7 +25,7 @@ from portcheck.frontends.cuda.statements import execute, execute_all
 from portcheck.frontends.cuda.syntax import Node, Unit
 from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters
 from portcheck.frontends.cuda.types import Declared, base_type, declare, named_type, scalar_type, type_of
-from portcheck.frontends.cuda.values import Aggregate, Buffer, CType, Pointer, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.values import Aggregate, Buffer, CType, FunctionName, Pointer, Scalar, TypeKind, Value
 from portcheck.frontends.cuda.vectors import element_type
 from portcheck.ir import (
     ZERO,
@@ -174,7 +174,7 @@ def _bind_templates(state: State, function: Function, sites: list[LaunchSite]) -
         elif isinstance(binding, Scalar) and dtype is not None:
             binding = convert(state, binding, dtype)
             state.note(f"{function.name}: template parameter {name} = {_shown(binding)}")
-        elif isinstance(binding, CType):
+        elif isinstance(binding, CType | FunctionName):
             state.note(f"{function.name}: template parameter {name} = {binding.name}")
         if binding is not None:
             state.bind(name, binding)
@@ -214,7 +214,7 @@ def _as_launched(
         if binding is None or (isinstance(binding, CType) and binding.kind is TypeKind.UNKNOWN):
             is_unclear = True
         else:
-            key = binding.name if isinstance(binding, CType) else str(getattr(binding, "expr", ""))
+            key = binding.name if isinstance(binding, CType | FunctionName) else str(getattr(binding, "expr", ""))
             found.setdefault(key, binding)
     if len(found) == 1 and not is_unclear:
         return next(iter(found.values()))
@@ -223,14 +223,16 @@ def _as_launched(
     return None
 
 
-def _constant(state: State, node: Node) -> Scalar | None:
-    """A constant template argument."""
+def _constant(state: State, node: Node) -> Scalar | FunctionName | None:
+    """A constant template argument: a number, or a function."""
     inner = node.field("type") if node.type == "type_descriptor" else None
     expression = inner if inner is not None else node
     with state.builder.region() as emitted:
         value = state.evaluate(expression)
-    if emitted or not isinstance(value, Scalar):
+    if emitted or not isinstance(value, Scalar | FunctionName):
         return None
+    if isinstance(value, FunctionName):
+        return value
     return value if isinstance(value.expr, Const) or _is_constant(value) else None
 
 

@@ -87,9 +87,10 @@ class CudaOptions:
 
 @dataclass
 class Frame:
-    """A function that is being inlined: where its result goes, and the loops of the caller's that it may not leave."""
+    """A function that is being inlined: where its scopes begin, and where its result goes."""
 
     name: str
+    first_scope: int
     result: Place | None = None
     result_type: CType | None = None
     value: Value | None = None
@@ -122,6 +123,12 @@ class Scope(dict[str, Binding]):
     def __init__(self, depth: int) -> None:
         super().__init__()
         self.depth = depth
+
+    def moved(self, depth: int) -> Scope:
+        """The same names, in a region of another depth."""
+        copied = Scope(depth)
+        copied.update(self)
+        return copied
 
 
 @dataclass
@@ -205,6 +212,20 @@ class State:
             yield
         finally:
             self.scopes.pop()
+
+    @contextmanager
+    def carried(self) -> Iterator[None]:
+        """The rest of a helper's block runs in the next region, where its names may get another meaning.
+
+        Nothing of the block comes after that region, so that nobody sees what they meant before.
+        """
+        outer, first, depth = self.scopes, self.frames[-1].first_scope, self.builder.depth
+        own = [scope.moved(depth + 1) if scope.depth == depth else scope for scope in outer[first:]]
+        self.scopes = [*outer[:first], *own]
+        try:
+            yield
+        finally:
+            self.scopes = outer
 
     @contextmanager
     def masked(self, condition: Expr | None) -> Iterator[None]:

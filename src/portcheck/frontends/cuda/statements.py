@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.conversions import convert, materialised
@@ -129,7 +130,7 @@ def _branch(state: State, node: Node, rest: list[Node]) -> None:
         state.keep(node, "if")
         return
     initial = clause.field("initializer")
-    with state.scope():
+    with state.carried() if rest else nullcontext(), state.scope():
         if initial is not None:
             for child in initial.named if initial.type == "init_statement" else [initial]:
                 _statement(state, child)
