@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
+from tools.public_kernels.orders import Fold, Order, Stage, folded, height
 
 from portcheck.knowledge import ErrorBound, load
-from tools.public_kernels.orders import Fold, Order, Stage, folded, height
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 FLOAT32, FLOAT64, BFLOAT16 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(ml_dtypes.bfloat16)
@@ -24,11 +24,15 @@ _FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 
 
 class Arithmetic:
-    """Where numbers come from; `is_defined` until something is used whose bits no document fixes."""
+    """Where numbers come from.
+
+    `is_defined` until something is used whose bits no document fixes. `heights` are those of all stages of sums.
+    """
 
     def __init__(self, *, rounded: bool) -> None:
         self.rounded = rounded
         self.is_defined = True
+        self.heights: dict[str, None] = {}
 
     def of(self, values: Any) -> Number:
         """Exact inputs."""
@@ -70,7 +74,9 @@ class Number:
 
     def moved(self, change: Callable[[Array], Array]) -> Number:
         """Elements rearranged: nothing is rounded."""
-        return Number(self.arithmetic, self.dtype, change(self.value), None if self.error is None else change(self.error))
+        return Number(
+            self.arithmetic, self.dtype, change(self.value), None if self.error is None else change(self.error)
+        )
 
     def reshape(self, *shape: int) -> Number:
         return self.moved(lambda array: array.reshape(*shape))
@@ -101,7 +107,11 @@ class Number:
         return result if is_wider else result._rounded(self.value, self.error)
 
     def __neg__(self) -> Number:
-        return self.moved(np.negative) if self.error is None else Number(self.arithmetic, self.dtype, -self.value, self.error)
+        return (
+            self.moved(np.negative)
+            if self.error is None
+            else Number(self.arithmetic, self.dtype, -self.value, self.error)
+        )
 
     def __add__(self, other: Number | float) -> Number:
         return self._binary(other, np.add, lambda a, b, ea, eb: ea + eb)
@@ -164,7 +174,9 @@ class Number:
         if self.error is None:
             self.arithmetic.is_defined &= stage.fold is not Fold.ANY
             return Number(self.arithmetic, self.dtype, folded(stage.fold, groups), None)
-        roundings = height(stage.fold, groups.shape[-1]) * unit(self.dtype)
+        most = height(stage.fold, groups.shape[-1])
+        self.arithmetic.heights[f"{stage.fold} {most}"] = None
+        roundings = most * unit(self.dtype)
         error = stage.group(self.error).sum(-1)
         magnitude = abs(groups).astype(np.float64).sum(-1) + error
         growth = roundings / (1 - roundings)
@@ -181,8 +193,11 @@ class Number:
         terms = np.exp(distance)
         if self.error is None or largest.error is None:
             return Number(self.arithmetic, self.dtype, terms.sum(-1, keepdims=True), None)
+        self.arithmetic.heights[f"online {steps}"] = None
         ulps = float(_documented("expf").max_ulp or 0)
-        spread = abs(distance).astype(np.float64) * unit(self.dtype) * 2 * (1 + 2**-20) + scale * (self.error + largest.error)
+        spread = abs(distance).astype(np.float64) * unit(self.dtype) * 2 * (1 + 2**-20) + scale * (
+            self.error + largest.error
+        )
         growth = np.expm1(steps * (3 + 2 * ulps) * unit(self.dtype) * (1 + 2**-20) + np.where(terms > 0, spread, 0))
         lost = terms.shape[-1] * steps * least(self.dtype)
         return Number(
@@ -210,5 +225,3 @@ def _documented(name: str) -> ErrorBound:
     if construct is None or not isinstance(construct.error.max_ulp, int | float):
         raise ValueError(f"the mappings state no error of {name}")
     return construct.error
-
-

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import Arithmetic, Number
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-Argument: TypeAlias = Array | int | float | None
+Argument: TypeAlias = Array | np.generic | int | float | None
 """A buffer (which the kernel may write), a number, or a null pointer."""
 Expected: TypeAlias = Mapping[str, Number | Array]
 """What the buffers hold afterwards: numbers with a bound, or integers and copies that are equal bit for bit."""

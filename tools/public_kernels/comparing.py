@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import Arithmetic, Number
 from tools.public_kernels.case import Array, Run
 
@@ -39,6 +38,8 @@ def compared(run: Run, before: Mapping[str, Array], after: Mapping[str, Array]) 
             if not ratio <= 1:
                 failures.append(f"{name}: error is {ratio:.3g} times the bound; {worst(found, number)}")
     how = "bits" if exact.is_defined else "bound"
+    if bounded.heights:
+        how += f", sums {' + '.join(bounded.heights)}"
     if ratios:
         how += f", {max(ratios):.1e} of bound"
     if not exact.is_defined:

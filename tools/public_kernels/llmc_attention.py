@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import FLOAT32, FLOAT64, Arithmetic, Number
 from tools.public_kernels.case import Array, Case, Expected, Run, blocks_for
 from tools.public_kernels.inputs import normal, untouched
@@ -124,7 +123,8 @@ def fused(random: np.random.Generator, batch: int, time: int, heads: int, size: 
         attention = row_softmax(arithmetic, scores, time, order)
         old = arithmetic.of(before)
         return {
-            "preatt": scores.where(seen, old), "att": attention.where(seen, old),
+            "preatt": scores.where(seen, old),
+            "att": attention.where(seen, old),
             "out": weighted(attention, v, time).moved(lambda array: array.transpose(0, 2, 1, 3)),
         }
 
@@ -148,11 +148,12 @@ def flash(random: np.random.Generator, batch: int, time: int, heads: int, size: 
         scores = products(arithmetic, q, k, (sequential(),)) * arithmetic.of(factor)
         low = arithmetic.of(np.full(scores.shape, -np.inf, np.float32))
         scores = scores.where(np.broadcast_to(causal(time), scores.shape), low)
-        m, l, output = arithmetic.of(start[..., None]), arithmetic.of(np.zeros((*shape, 1), np.float32)), None
+        m, total, output = arithmetic.of(start[..., None]), arithmetic.of(np.zeros((*shape, 1), np.float32)), None
         for first in range(0, time, 32):
-            m, l, output = tile_added(arithmetic, scores[..., first : first + 32], v[..., first : first + 32, :], m, l, output)
+            tile = slice(first, first + 32)
+            m, total, output = tile_added(arithmetic, scores[..., tile], v[..., tile, :], m, total, output)
         assert output is not None
-        return {"O": output, "m": m[..., 0], "l": l[..., 0]}
+        return {"O": output, "m": m[..., 0], "l": total[..., 0]}
 
     tiles = blocks_for(time, 32)
     return Run(
@@ -166,7 +167,7 @@ def flash(random: np.random.Generator, batch: int, time: int, heads: int, size: 
 
 
 def tile_added(
-    arithmetic: Arithmetic, scores: Number, values: Array, m: Number, l: Number, output: Number | None
+    arithmetic: Arithmetic, scores: Number, values: Array, m: Number, sum_before: Number, output: Number | None
 ) -> tuple[Number, Number, Number]:
     """One tile of keys taken into the running maximum, sum and output."""
     largest = scores.largest()
@@ -177,16 +178,22 @@ def tile_added(
     powers = zero.where(hidden, powers)
     new = m.maximum(largest)
     old_factor, factor = (m - new).call("__expf"), (largest - new).call("__expf")
-    total = old_factor * l + factor * powers.sum((sequential(),))
+    total = old_factor * sum_before + factor * powers.sum((sequential(),))
     v = arithmetic.of(np.swapaxes(values, -1, -2))[..., None, :, :]
     added = (powers[..., :, None, :] * v).sum((sequential(),))[..., 0]
     before = arithmetic.of(np.zeros(added.shape, np.float32)) if output is None else output
-    return new, total, 1.0 / total * (l * old_factor * before + factor * added)
+    return new, total, 1.0 / total * (sum_before * old_factor * before + factor * added)
 
 
 _FILE = "attention_forward.cu"
-_SMALL = ({"batch": 2, "time": 16, "heads": 4, "size": 8, "block": 256}, {"batch": 1, "time": 37, "heads": 3, "size": 11, "block": 128})
-_LONG = ({"batch": 8, "time": 32, "heads": 4, "size": 4, "block": 128}, {"batch": 3, "time": 70, "heads": 5, "size": 3, "block": 128})
+_SMALL = (
+    {"batch": 2, "time": 16, "heads": 4, "size": 8, "block": 256},
+    {"batch": 1, "time": 37, "heads": 3, "size": 11, "block": 128},
+)
+_LONG = (
+    {"batch": 8, "time": 32, "heads": 4, "size": 4, "block": 128},
+    {"batch": 3, "time": 70, "heads": 5, "size": 3, "block": 128},
+)
 
 CASES = (
     Case(file=_FILE, kernel="attention_query_key_kernel1", build=query_key, sizes=_SMALL),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import Arithmetic
 from tools.public_kernels.case import Case, Expected, Run, blocks_for
 from tools.public_kernels.inputs import integers, normal, untouched
@@ -24,7 +23,9 @@ def classifier(
         largest = x[:, :classes].largest()
         norm = 1.0 / x[:, :classes].online_sum(largest, steps)
         inside = np.broadcast_to(np.arange(padded) < classes, before.shape)
-        probability = ((x - largest).call("expf") * norm).where(inside, arithmetic.of(np.zeros(before.shape, np.float32)))
+        probability = ((x - largest).call("expf") * norm).where(
+            inside, arithmetic.of(np.zeros(before.shape, np.float32))
+        )
         hot = (np.arange(padded) == targets[:, None]).astype(np.float32)
         gradient = (probability - arithmetic.of(hot)) * arithmetic.of(upstream[:, None])
         kept = np.broadcast_to(np.arange(padded) < written, before.shape)
@@ -56,16 +57,23 @@ def by_block(
 
 
 _FILE = "classifier_fused.cu"
-_ROWS = ({"batch": 2, "time": 4, "classes": 512, "padded": 512, "block": 128}, {"batch": 1, "time": 9, "classes": 333, "padded": 384, "block": 128})
+_ROWS = (
+    {"batch": 2, "time": 4, "classes": 512, "padded": 512, "block": 128},
+    {"batch": 1, "time": 9, "classes": 333, "padded": 384, "block": 128},
+)
 
 
 def _by_block(width: int, levels: int, up_to: tuple[int, int] = (0, 0)) -> tuple[dict[str, int], ...]:
-    return tuple({**size, "width": width, "levels": levels, "written": end} for size, end in zip(_ROWS, up_to, strict=True))
+    return tuple(
+        {**size, "width": width, "levels": levels, "written": end} for size, end in zip(_ROWS, up_to, strict=True)
+    )
 
 
 CASES = (
     Case(
-        file=_FILE, kernel="fused_classifier_kernel1", build=by_warp,
+        file=_FILE,
+        kernel="fused_classifier_kernel1",
+        build=by_warp,
         sizes=(
             {"batch": 4, "time": 8, "classes": 200, "padded": 256, "block": 128},
             {"batch": 1, "time": 37, "classes": 131, "padded": 131, "block": 128},
@@ -74,10 +82,17 @@ CASES = (
     Case(file=_FILE, kernel="fused_classifier_kernel2", build=by_block, sizes=_by_block(4, 62, (512, 336))),
     Case(file=_FILE, kernel="fused_classifier_kernel3", build=by_block, sizes=_by_block(1, 62)),
     Case(
-        file=_FILE, kernel="fused_classifier_kernel4", build=by_block, sizes=_by_block(4, 10)[:1], label="V of whole vectors",
+        file=_FILE,
+        kernel="fused_classifier_kernel4",
+        build=by_block,
+        sizes=_by_block(4, 10)[:1],
+        label="V of whole vectors",
     ),
     Case(
-        file=_FILE, kernel="fused_classifier_kernel5", build=by_block, sizes=_by_block(4, 10),
+        file=_FILE,
+        kernel="fused_classifier_kernel5",
+        build=by_block,
+        sizes=_by_block(4, 10),
         defines=(("WriteLogits", "true"), ("WriteProbs", "true")),
     ),
-)  # fmt: skip
+)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
 from tools.public_kernels.arithmetic import BFLOAT16, FLOAT32, Arithmetic, Number
 from tools.public_kernels.case import Array, Case, Expected, Run, blocks_for
 from tools.public_kernels.inputs import integers, normal, untouched
 
-_ROWS_AND_ONE_OVER = ({"batch": 3, "time": 401, "channels": 24, "block": 128}, {"batch": 1, "time": 1024, "channels": 8, "block": 256})
+_ROWS_AND_ONE_OVER = (
+    {"batch": 3, "time": 401, "channels": 24, "block": 128},
+    {"batch": 1, "time": 1024, "channels": 8, "block": 256},
+)
 
 
 def encoder(
@@ -119,7 +123,7 @@ def permute(random: np.random.Generator, shape: tuple[int, int, int, int], block
     )  # fmt: skip
 
 
-def heads_apart(inputs: Array, dtype: object = np.float32) -> tuple[Array, Array, Array]:
+def heads_apart(inputs: Array, dtype: Any = np.float32) -> tuple[Array, Array, Array]:
     """(B, T, 3, NH, HS) as three of (B, NH, T, HS)."""
     parts = [np.ascontiguousarray(inputs[:, :, part].transpose(0, 2, 1, 3)).astype(dtype) for part in range(3)]
     return parts[0], parts[1], parts[2]
@@ -127,7 +131,7 @@ def heads_apart(inputs: Array, dtype: object = np.float32) -> tuple[Array, Array
 
 def separate(
     random: np.random.Generator, batch: int, time: int, heads: int, size: int, block: int, names: tuple[str, str],
-    dtype: object = np.float32,
+    dtype: Any = np.float32,
 ) -> Run:  # fmt: skip
     inputs = normal(random, batch, time, 3, heads, size)
     q, k, v = heads_apart(inputs, dtype)
@@ -138,7 +142,9 @@ def separate(
     )  # fmt: skip
 
 
-def together(random: np.random.Generator, batch: int, time: int, heads: int, size: int, block: int, dtype: object = np.float32) -> Run:
+def together(
+    random: np.random.Generator, batch: int, time: int, heads: int, size: int, block: int, dtype: Any = np.float32
+) -> Run:
     inputs = normal(random, batch, heads, time, size, dtype=dtype)
     moved = np.ascontiguousarray(inputs.transpose(0, 2, 1, 3)).astype(np.float32)
     return Run(
@@ -147,7 +153,7 @@ def together(random: np.random.Generator, batch: int, time: int, heads: int, siz
     )  # fmt: skip
 
 
-def converted(random: np.random.Generator, count: int, block: int, source: object, target: object) -> Run:
+def converted(random: np.random.Generator, count: int, block: int, source: Any, target: Any) -> Run:
     inputs = normal(random, count, dtype=source)
     outputs = inputs.astype(target)
     return Run(
@@ -170,38 +176,76 @@ def _with(sizes: tuple[dict[str, int], ...], **more: object) -> tuple[dict[str, 
 
 
 CASES = (
-    Case(file="encoder_forward.cu", kernel="encoder_forward_kernel1", build=encoder, sizes=_with(_ROWS_AND_ONE_OVER, per_thread=1, by_row=True)),
-    Case(file="encoder_forward.cu", kernel="encoder_forward_kernel2", build=encoder, sizes=_with(_ROWS_AND_ONE_OVER, per_thread=1)),
-    Case(file="encoder_forward.cu", kernel="encoder_forward_kernel3", build=encoder, sizes=_with(_ROWS_AND_ONE_OVER, per_thread=8)),
+    Case(
+        file="encoder_forward.cu",
+        kernel="encoder_forward_kernel1",
+        build=encoder,
+        sizes=_with(_ROWS_AND_ONE_OVER, per_thread=1, by_row=True),
+    ),
+    Case(
+        file="encoder_forward.cu",
+        kernel="encoder_forward_kernel2",
+        build=encoder,
+        sizes=_with(_ROWS_AND_ONE_OVER, per_thread=1),
+    ),
+    Case(
+        file="encoder_forward.cu",
+        kernel="encoder_forward_kernel3",
+        build=encoder,
+        sizes=_with(_ROWS_AND_ONE_OVER, per_thread=8),
+    ),
     Case(file="gelu_forward.cu", kernel="gelu_forward_kernel1", build=gelu, sizes=_with(_FLAT, per_thread=1)),
     Case(file="gelu_forward.cu", kernel="gelu_forward_kernel2", build=gelu, sizes=_with(_WIDE, per_thread=8)),
-    Case(file="residual_forward.cu", kernel="residual_forward_kernel1", build=residual, sizes=_with(_FLAT, per_thread=1)),
-    Case(file="residual_forward.cu", kernel="residual_forward_kernel2", build=residual, sizes=_with(_WIDE, per_thread=8)),
-    Case(file="fused_residual_forward.cu", kernel="residual_forward_kernel1", build=residual, sizes=_with(_FLAT, per_thread=1)),
     Case(
-        file="crossentropy_forward.cu", kernel="crossentropy_forward_kernel1", build=crossentropy,
+        file="residual_forward.cu", kernel="residual_forward_kernel1", build=residual, sizes=_with(_FLAT, per_thread=1)
+    ),
+    Case(
+        file="residual_forward.cu", kernel="residual_forward_kernel2", build=residual, sizes=_with(_WIDE, per_thread=8)
+    ),
+    Case(
+        file="fused_residual_forward.cu",
+        kernel="residual_forward_kernel1",
+        build=residual,
+        sizes=_with(_FLAT, per_thread=1),
+    ),
+    Case(
+        file="crossentropy_forward.cu",
+        kernel="crossentropy_forward_kernel1",
+        build=crossentropy,
         sizes=({"batch": 2, "time": 512, "block": 128}, {"batch": 3, "time": 347, "block": 128}),
     ),
     Case(file="adamw.cu", kernel="adamw_kernel1", build=adamw, sizes=_with(_FLAT, fused=False)),
     Case(file="adamw.cu", kernel="adamw_kernel2", build=adamw, sizes=_with(_FLAT, fused=True)),
     Case(
-        file="permute.cu", kernel="permute_kernel", build=permute,
+        file="permute.cu",
+        kernel="permute_kernel",
+        build=permute,
         sizes=({"shape": (8, 4, 6, 8), "block": 256}, {"shape": (7, 5, 3, 11), "block": 256}),
     ),
     Case(file="attention_forward.cu", kernel="permute_kernel", build=separate, sizes=_with(_HEADS, names=("N", "d"))),
     Case(file="trimat_forward.cu", kernel="permute_kernel", build=separate, sizes=_with(_HEADS, names=("T", "HS"))),
     Case(file="attention_forward.cu", kernel="unpermute_kernel", build=together, sizes=_HEADS),
     Case(
-        file="attention_forward.cu", kernel="permute_kernel_lowp", build=separate,
+        file="attention_forward.cu",
+        kernel="permute_kernel_lowp",
+        build=separate,
         sizes=_with(_HEADS, names=("N", "d"), dtype=BFLOAT16),
     ),
-    Case(file="attention_forward.cu", kernel="unpermute_kernel_lowp", build=together, sizes=_with(_HEADS, dtype=BFLOAT16)),
     Case(
-        file="attention_forward.cu", kernel="fp32_to_lowp_kernel", build=converted, defines=_CUDNN,
+        file="attention_forward.cu", kernel="unpermute_kernel_lowp", build=together, sizes=_with(_HEADS, dtype=BFLOAT16)
+    ),
+    Case(
+        file="attention_forward.cu",
+        kernel="fp32_to_lowp_kernel",
+        build=converted,
+        defines=_CUDNN,
         sizes=({"count": 2048, "block": 256, "source": np.float32, "target": BFLOAT16},),
     ),
     Case(
-        file="attention_forward.cu", kernel="lowp_to_fp32_kernel", build=converted, defines=_CUDNN,
+        file="attention_forward.cu",
+        kernel="lowp_to_fp32_kernel",
+        build=converted,
+        defines=_CUDNN,
         sizes=({"count": 2048, "block": 256, "source": BFLOAT16, "target": np.float32},),
     ),
-)  # fmt: skip
+)

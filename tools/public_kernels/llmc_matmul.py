@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import BFLOAT16, FLOAT32, FLOAT64, Arithmetic, Number
 from tools.public_kernels.case import Array, Case, Expected, Run, blocks_for
 from tools.public_kernels.inputs import normal, untouched
@@ -40,7 +39,7 @@ def with_first(first: Number, terms: Number) -> Number:
 
 
 def rotated(terms: Array, starts: Array, axis: int) -> Array:
-    """Every chunk of 32 terms begun at `starts[i]`, i along `axis`: a thread reads its tile from there on, in a circle."""
+    """Every chunk of 32 terms begun at `starts[i]`, i along `axis`: a thread reads its tile in a circle."""
     chunks = terms.reshape(*terms.shape[:-1], -1, 32)
     places = (starts[:, None] + np.arange(32)) % 32
     shape = [1] * chunks.ndim
@@ -163,62 +162,115 @@ _SQUARE = ({"batch": 2, "time": 128, "heads": 2, "size": 32}, {"batch": 1, "time
 
 CASES = (
     Case(
-        file=_FILE, kernel="matmul_forward_kernel1", build=matmul,
-        sizes=({"rows": 32, "channels": 48, "outputs": 64, "tiled": False}, {"rows": 37, "channels": 29, "outputs": 45, "tiled": False}),
+        file=_FILE,
+        kernel="matmul_forward_kernel1",
+        build=matmul,
+        sizes=(
+            {"rows": 32, "channels": 48, "outputs": 64, "tiled": False},
+            {"rows": 37, "channels": 29, "outputs": 45, "tiled": False},
+        ),
     ),
     Case(
-        file=_FILE, kernel="add_bias", build=add_bias,
+        file=_FILE,
+        kernel="add_bias",
+        build=add_bias,
         sizes=(
             {"batch": 2, "time": 32, "outputs": 48, "grid": 4, "block": 256},
             {"batch": 3, "time": 37, "outputs": 29, "grid": 5, "block": 224},
         ),
     ),
-    Case(file=_FILE, kernel="matmul_forward_kernel4", build=matmul, sizes=({"rows": 256, "channels": 64, "outputs": 256, "tiled": True},)),
+    Case(
+        file=_FILE,
+        kernel="matmul_forward_kernel4",
+        build=matmul,
+        sizes=({"rows": 256, "channels": 64, "outputs": 256, "tiled": True},),
+    ),
     *(
         Case(
-            file=_TRIANGLE, kernel="trimul_global", build=triangular, defines=(("matmul_tri", function),), label=function,
+            file=_TRIANGLE,
+            kernel="trimul_global",
+            build=triangular,
+            defines=(("matmul_tri", function),),
+            label=function,
             sizes=tuple({**size, "rotates": function == "matmul_tri4"} for size in _SQUARE),
         )
         for function in ("matmul_tri_naive", "matmul_tri_registers", "matmul_tri3", "matmul_tri4")
     ),
     Case(
-        file=_BIAS, kernel="matmul_backward_bias_kernel1", build=bias_by_tree,
-        sizes=({"batch": 2, "time": 64, "outputs": 16, "block": 64}, {"batch": 3, "time": 37, "outputs": 19, "block": 64}),
+        file=_BIAS,
+        kernel="matmul_backward_bias_kernel1",
+        build=bias_by_tree,
+        sizes=(
+            {"batch": 2, "time": 64, "outputs": 16, "block": 64},
+            {"batch": 3, "time": 37, "outputs": 19, "block": 64},
+        ),
     ),
     Case(
-        file=_BIAS, kernel="matmul_backward_bias_kernel2", build=bias_by_warp,
-        sizes=({"batch": 2, "time": 64, "outputs": 32, "block": 128}, {"batch": 3, "time": 37, "outputs": 35, "block": 128}),
+        file=_BIAS,
+        kernel="matmul_backward_bias_kernel2",
+        build=bias_by_warp,
+        sizes=(
+            {"batch": 2, "time": 64, "outputs": 32, "block": 128},
+            {"batch": 3, "time": 37, "outputs": 35, "block": 128},
+        ),
     ),
     Case(
-        file=_BIAS, kernel="matmul_backward_bias_kernel3", build=bias_by_block,
-        sizes=({"batch": 2, "time": 64, "outputs": 16, "block": 64}, {"batch": 3, "time": 37, "outputs": 19, "block": 64}),
+        file=_BIAS,
+        kernel="matmul_backward_bias_kernel3",
+        build=bias_by_block,
+        sizes=(
+            {"batch": 2, "time": 64, "outputs": 16, "block": 64},
+            {"batch": 3, "time": 37, "outputs": 19, "block": 64},
+        ),
     ),
     Case(
-        file=_BIAS, kernel="matmul_backward_bias_kernel4", build=bias_by_columns,
-        sizes=({"batch": 2, "time": 64, "outputs": 256, "block": 128}, {"batch": 3, "time": 37, "outputs": 288, "block": 128}),
+        file=_BIAS,
+        kernel="matmul_backward_bias_kernel4",
+        build=bias_by_columns,
+        sizes=(
+            {"batch": 2, "time": 64, "outputs": 256, "block": 128},
+            {"batch": 3, "time": 37, "outputs": 288, "block": 128},
+        ),
     ),
     Case(
-        file=_BIAS, kernel="matmul_backward_bias_kernel7", build=bias_by_atomics,
+        file=_BIAS,
+        kernel="matmul_backward_bias_kernel7",
+        build=bias_by_atomics,
         sizes=(
             {"batch": 2, "time": 64, "outputs": 512, "block": 512, "grid": 2},
             {"batch": 3, "time": 37, "outputs": 264, "block": 512, "grid": 3},
         ),
     ),
     Case(
-        file=_BIAS, kernel="matmul_backward_bias_kernel8", build=bias_by_four,
+        file=_BIAS,
+        kernel="matmul_backward_bias_kernel8",
+        build=bias_by_four,
         defines=(("OutFloat", "floatX"), ("Atomic", "false")),
-        sizes=({"batch": 2, "time": 64, "outputs": 512, "depth": 4}, {"batch": 3, "time": 37, "outputs": 264, "depth": 8}),
+        sizes=(
+            {"batch": 2, "time": 64, "outputs": 512, "depth": 4},
+            {"batch": 3, "time": 37, "outputs": 264, "depth": 8},
+        ),
     ),
     Case(
-        file=_BIAS, kernel="matmul_backward_bias_kernel9", build=bias_by_four,
+        file=_BIAS,
+        kernel="matmul_backward_bias_kernel9",
+        build=bias_by_four,
         defines=(("OutFloat", "floatX"), ("UseAuxBuffer", "false")),
-        sizes=({"batch": 2, "time": 64, "outputs": 512, "depth": 4}, {"batch": 3, "time": 37, "outputs": 264, "depth": 8}),
+        sizes=(
+            {"batch": 2, "time": 64, "outputs": 512, "depth": 4},
+            {"batch": 3, "time": 37, "outputs": 264, "depth": 8},
+        ),
     ),
     Case(
-        file=_BIAS, kernel="cast_and_add_kernel", build=cast_and_add, sizes=({"count": 2048, "block": 256}, {"count": 1160, "block": 256}),
+        file=_BIAS,
+        kernel="cast_and_add_kernel",
+        build=cast_and_add,
+        sizes=({"count": 2048, "block": 256}, {"count": 1160, "block": 256}),
     ),
     Case(
-        file=_BIAS, kernel="reduce_add_sum_kernel", build=reduce_add,
+        file=_BIAS,
+        kernel="reduce_add_sum_kernel",
+        build=reduce_add,
         sizes=({"count": 4096, "parts": 5, "block": 256}, {"count": 4200, "parts": 3, "block": 128}),
     ),
-)  # fmt: skip
+)

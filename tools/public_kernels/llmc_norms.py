@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import BFLOAT16, FLOAT32, Arithmetic, Number
 from tools.public_kernels.case import Array, Case, Expected, Run, blocks_for
 from tools.public_kernels.inputs import normal, untouched
@@ -16,7 +15,9 @@ LIBRARY = warps(Fold.ANY)
 _EPSILON = 1e-5
 
 
-def statistics(x: Number, order: Order, *, one_pass: bool, width: int = 1, mean_of: Number | None = None, root: bool = True) -> tuple[Number, Number]:
+def statistics(
+    x: Number, order: Order, *, one_pass: bool, width: int = 1, mean_of: Number | None = None, root: bool = True
+) -> tuple[Number, Number]:
     """Mean and reciprocal standard deviation of rows; lanes read `width` neighbours at a time."""
     count = float(x.shape[-1])
     mean = packed(x if mean_of is None else mean_of, width).sum(order) / count
@@ -43,9 +44,18 @@ def packed(terms: Number, width: int) -> Number:
 
 
 def layernorm(
-    random: np.random.Generator, rows: int, columns: int, block: tuple[int, ...], grid: int, order: Order, one_pass: bool,
-    root: bool, width: int = 1, shared: int = 0, dtype: Any = np.float32,
-) -> Run:  # fmt: skip
+    random: np.random.Generator,
+    rows: int,
+    columns: int,
+    block: tuple[int, ...],
+    grid: int,
+    order: Order,
+    one_pass: bool,
+    root: bool,
+    width: int = 1,
+    shared: int = 0,
+    dtype: Any = np.float32,
+) -> Run:
     inputs = normal(random, rows, columns, dtype=dtype) + np.asarray(0.5, dtype)
     weight, bias = normal(random, columns, dtype=dtype), normal(random, columns, dtype=dtype)
 
@@ -57,12 +67,21 @@ def layernorm(
         return {name: result.to(np.dtype(dtype)) for name, result in results.items()}
 
     return Run(
-        grid=(grid,), block=block, shared_bytes=shared, reference=reference,
+        grid=(grid,),
+        block=block,
+        shared_bytes=shared,
+        reference=reference,
         arguments={
-            "out": untouched(rows, columns, dtype=dtype), "mean": untouched(rows, dtype=dtype),
-            "rstd": untouched(rows, dtype=dtype), "inp": inputs, "weight": weight, "bias": bias, "N": rows, "C": columns,
+            "out": untouched(rows, columns, dtype=dtype),
+            "mean": untouched(rows, dtype=dtype),
+            "rstd": untouched(rows, dtype=dtype),
+            "inp": inputs,
+            "weight": weight,
+            "bias": bias,
+            "N": rows,
+            "C": columns,
         },
-    )  # fmt: skip
+    )
 
 
 def by_thread(random: np.random.Generator, rows: int, columns: int, block: int, dtype: Any = np.float32) -> Run:
@@ -123,9 +142,18 @@ def normalization(random: np.random.Generator, batch: int, time: int, columns: i
 
 
 def fused_residual(
-    random: np.random.Generator, rows: int, columns: int, block: tuple[int, ...], grid: int, order: Order, one_pass: bool,
-    root: bool, width: int = 1, shared: int = 0, mean_of_rounded: bool = True,
-) -> Run:  # fmt: skip
+    random: np.random.Generator,
+    rows: int,
+    columns: int,
+    block: tuple[int, ...],
+    grid: int,
+    order: Order,
+    one_pass: bool,
+    root: bool,
+    width: int = 1,
+    shared: int = 0,
+    mean_of_rounded: bool = True,
+) -> Run:
     first, second = normal(random, rows, columns, dtype=BFLOAT16), normal(random, rows, columns, dtype=BFLOAT16)
     weight, bias = normal(random, columns, dtype=BFLOAT16), normal(random, columns, dtype=BFLOAT16)
 
@@ -143,12 +171,20 @@ def fused_residual(
 
     outputs = {"residual": (rows, columns), "normed": (rows, columns), "mean": (rows,), "rstd": (rows,)}
     return Run(
-        grid=(grid,), block=block, shared_bytes=shared, reference=reference,
+        grid=(grid,),
+        block=block,
+        shared_bytes=shared,
+        reference=reference,
         arguments={
-            **{name: untouched(*shape, dtype=BFLOAT16) for name, shape in outputs.items()}, "inp1": first, "inp2": second,
-            "weight": weight, "bias": bias, "N": rows, "C": columns,
+            **{name: untouched(*shape, dtype=BFLOAT16) for name, shape in outputs.items()},
+            "inp1": first,
+            "inp2": second,
+            "weight": weight,
+            "bias": bias,
+            "N": rows,
+            "C": columns,
         },
-    )  # fmt: skip
+    )
 
 
 def fused_by_thread(random: np.random.Generator, rows: int, columns: int, block: int) -> Run:
@@ -163,12 +199,23 @@ def fused_by_warp(
     mean_of_rounded: bool = True, in_shared: bool = False,
 ) -> Run:  # fmt: skip
     return fused_residual(
-        random, rows, columns, (32, per_block), blocks_for(rows, per_block), (strided(32), warps()), one_pass=one_pass,
-        root=root, width=width, mean_of_rounded=mean_of_rounded, shared=(2 + per_block) * columns * 2 if in_shared else 0,
-    )  # fmt: skip
+        random,
+        rows,
+        columns,
+        (32, per_block),
+        blocks_for(rows, per_block),
+        (strided(32), warps()),
+        one_pass=one_pass,
+        root=root,
+        width=width,
+        mean_of_rounded=mean_of_rounded,
+        shared=(2 + per_block) * columns * 2 if in_shared else 0,
+    )
 
 
-def fused_by_warps(random: np.random.Generator, rows: int, columns: int, warps_a_row: int, depth: int, grid: int) -> Run:
+def fused_by_warps(
+    random: np.random.Generator, rows: int, columns: int, warps_a_row: int, depth: int, grid: int
+) -> Run:
     """Several warps a row: lane (x, y) reads 8 neighbours at 8 * (x + 32 y), the next 256 * warps further on."""
     shared = (2 + depth) * columns * 2 + 64 * 4 * depth
     lanes = 32 * warps_a_row
@@ -192,10 +239,7 @@ def global_norm(random: np.random.Generator, count: int, grid: int, block: int, 
     def reference(arithmetic: Arithmetic) -> Expected:
         x = arithmetic.of(data).to(FLOAT32)
         lanes = (x * x).sum((strided(grid * block),)).reshape(grid, block)
-        if ends == "warp":
-            partial = lanes.sum((across,)).reshape(1, -1)
-        else:
-            partial = lanes.sum((across, across)).reshape(1, -1)
+        partial = lanes.sum((across,) if ends == "warp" else (across, across)).reshape(1, -1)
         return {"out": partial[0] if ends == "none" else partial.sum((together(Fold.ANY),))[0]}
 
     size = grid if ends == "none" else 1
@@ -234,63 +278,107 @@ CASES = (
     Case(file=_FILE, kernel="mean_kernel", build=moment, sizes=_with(_BLOCKS, is_mean=True)),
     Case(file=_FILE, kernel="rstd_kernel", build=moment, sizes=_with(_BLOCKS, is_mean=False)),
     Case(
-        file=_FILE, kernel="normalization_kernel", build=normalization,
-        sizes=({"batch": 2, "time": 16, "columns": 48, "block": 256}, {"batch": 3, "time": 64, "columns": 29, "block": 96}),
+        file=_FILE,
+        kernel="normalization_kernel",
+        build=normalization,
+        sizes=(
+            {"batch": 2, "time": 16, "columns": 48, "block": 256},
+            {"batch": 3, "time": 64, "columns": 29, "block": 96},
+        ),
     ),
     Case(file=_FILE, kernel="layernorm_forward_kernel3", build=by_warp, sizes=_with(_WARPS, one_pass=False)),
     Case(file=_FILE, kernel="layernorm_forward_kernel4", build=by_warp, sizes=_with(_WARPS, one_pass=True)),
     Case(file=_FILE, kernel="layernorm_forward_kernel5", build=by_block, sizes=_BLOCKS),
     Case(
-        file=_FILE, kernel="layernorm_forward_kernel6", build=in_shared_memory,
+        file=_FILE,
+        kernel="layernorm_forward_kernel6",
+        build=in_shared_memory,
         sizes=({"rows": 32, "columns": 256, "per_block": 4}, {"rows": 37, "columns": 140, "per_block": 4}),
     ),
     Case(file=_FUSED, kernel="layernorm_forward_kernel1", build=by_thread, sizes=_with(_THREADS, dtype=BFLOAT16)),
     Case(
-        file=_FUSED, kernel="fused_residual_forward2", build=fused_by_thread, sizes=_THREADS, explained=_ONE_ROW_OVER,
+        file=_FUSED,
+        kernel="fused_residual_forward2",
+        build=fused_by_thread,
+        sizes=_THREADS,
+        explained=_ONE_ROW_OVER,
     ),
     Case(
-        file=_FUSED, kernel="fused_residual_forward3", build=fused_by_warp, explained=_ONE_ROW_OVER,
+        file=_FUSED,
+        kernel="fused_residual_forward3",
+        build=fused_by_warp,
+        explained=_ONE_ROW_OVER,
         sizes=_with(
             ({"rows": 32, "columns": 256, "per_block": 4}, {"rows": 37, "columns": 131, "per_block": 4}),
-            one_pass=False, root=True, width=1, mean_of_rounded=False,
+            one_pass=False,
+            root=True,
+            width=1,
+            mean_of_rounded=False,
         ),
     ),
     Case(
-        file=_FUSED, kernel="fused_residual_forward_kernel4", build=fused_by_warp, explained=_ONE_ROW_OVER,
+        file=_FUSED,
+        kernel="fused_residual_forward_kernel4",
+        build=fused_by_warp,
+        explained=_ONE_ROW_OVER,
         sizes=_with(
             ({"rows": 32, "columns": 512, "per_block": 4}, {"rows": 37, "columns": 264, "per_block": 4}),
-            one_pass=True, root=False, width=8,
+            one_pass=True,
+            root=False,
+            width=8,
         ),
     ),
     Case(
-        file=_FUSED, kernel="fused_residual_forward_kernel5", build=fused_by_warp, explained=_ONE_ROW_OVER,
+        file=_FUSED,
+        kernel="fused_residual_forward_kernel5",
+        build=fused_by_warp,
+        explained=_ONE_ROW_OVER,
         sizes=_with(
             ({"rows": 32, "columns": 512, "per_block": 4}, {"rows": 37, "columns": 264, "per_block": 4}),
-            one_pass=False, root=False, width=8, in_shared=True,
+            one_pass=False,
+            root=False,
+            width=8,
+            in_shared=True,
         ),
     ),
     Case(
-        file=_FUSED, kernel="fused_residual_forward_kernel6", build=fused_by_warps,
+        file=_FUSED,
+        kernel="fused_residual_forward_kernel6",
+        build=fused_by_warps,
         sizes=(
             {"rows": 32, "columns": 1024, "warps_a_row": 2, "depth": 2, "grid": 8},
             {"rows": 40, "columns": 776, "warps_a_row": 3, "depth": 2, "grid": 10},
         ),
     ),
     Case(
-        file=_NORM, kernel="norm_kernel1", build=global_norm, defines=_WIDTH,
+        file=_NORM,
+        kernel="norm_kernel1",
+        build=global_norm,
+        defines=_WIDTH,
         sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=True, ends="block"),
     ),
     Case(
-        file=_NORM, kernel="norm_kernel2", build=global_norm, defines=_WIDTH,
+        file=_NORM,
+        kernel="norm_kernel2",
+        build=global_norm,
+        defines=_WIDTH,
         sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=True, ends="warp"),
     ),
     Case(
-        file=_NORM, kernel="norm_kernel3", build=global_norm, defines=_WIDTH,
+        file=_NORM,
+        kernel="norm_kernel3",
+        build=global_norm,
+        defines=_WIDTH,
         sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=False, ends="block"),
     ),
     Case(
-        file=_NORM, kernel="norm_kernel4", build=global_norm, defines=_WIDTH,
+        file=_NORM,
+        kernel="norm_kernel4",
+        build=global_norm,
+        defines=_WIDTH,
         sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=False, ends="none"),
     ),
-    Case(file=_NORM, kernel="global_norm_aggregate_kernel", build=norm_aggregate, sizes=({"count": 1000}, {"count": 27})),
-)  # fmt: skip
+    Case(
+        file=_NORM, kernel="global_norm_aggregate_kernel", build=norm_aggregate, sizes=({"count": 1000}, {"count": 27})
+    ),
+)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import BFLOAT16, FLOAT32, FLOAT64, Arithmetic
 from tools.public_kernels.case import Case, Expected, Run, blocks_for
 from tools.public_kernels.inputs import normal, untouched
@@ -45,7 +44,13 @@ def by_block(random: np.random.Generator, rows: int, columns: int, block: int, l
 
 
 def online(
-    random: np.random.Generator, rows: int, columns: int, block: int, by_warp: bool, combined: int, in_double: bool = False
+    random: np.random.Generator,
+    rows: int,
+    columns: int,
+    block: int,
+    by_warp: bool,
+    combined: int,
+    in_double: bool = False,
 ) -> Run:
     """Maximum and sum in one pass; a term passes the steps of its lane and `combined` more between lanes."""
     inputs = normal(random, rows, columns) * np.float32(3)
@@ -87,45 +92,81 @@ def triangular(random: np.random.Generator, count: int, time: int, block: int, d
     )  # fmt: skip
 
 
-_ROWS = ({"rows": 8, "columns": 512, "block": 128}, {"rows": 11, "columns": 333, "block": 128}, {"rows": 3, "columns": 1031, "block": 512})
+_ROWS = (
+    {"rows": 8, "columns": 512, "block": 128},
+    {"rows": 11, "columns": 333, "block": 128},
+    {"rows": 3, "columns": 1031, "block": 512},
+)
 _WARPS = ({"rows": 32, "columns": 256, "block": 128}, {"rows": 37, "columns": 131, "block": 128})
 _THREADS = ({"rows": 1024, "columns": 32, "block": 128}, {"rows": 1031, "columns": 19, "block": 128})
 _FILE = "softmax_forward.cu"
 
 CASES = (
     Case(file=_FILE, kernel="softmax_forward_kernel1", build=by_thread, sizes=_THREADS),
-    Case(file=_FILE, kernel="softmax_forward_kernel2", build=by_block, sizes=tuple({**size, "levels": "shared tree"} for size in _ROWS)),
     Case(
-        file=_FILE, kernel="softmax_forward_kernel3", build=by_block,
+        file=_FILE,
+        kernel="softmax_forward_kernel2",
+        build=by_block,
+        sizes=tuple({**size, "levels": "shared tree"} for size in _ROWS),
+    ),
+    Case(
+        file=_FILE,
+        kernel="softmax_forward_kernel3",
+        build=by_block,
         sizes=(
             {"rows": 32, "columns": 96, "block": 32, "levels": "one warp"},
             {"rows": 33, "columns": 109, "block": 32, "levels": "one warp"},
         ),
     ),
     *(
-        Case(file=file, kernel=kernel, build=by_block, sizes=tuple({**size, "levels": "warps, then one thread"} for size in _ROWS))
+        Case(
+            file=file,
+            kernel=kernel,
+            build=by_block,
+            sizes=tuple({**size, "levels": "warps, then one thread"} for size in _ROWS),
+        )
         for file, kernel in ((_FILE, "softmax_forward_kernel7"), ("attention_forward.cu", "softmax_forward_kernel4"))
     ),
     Case(
-        file=_FILE, kernel="softmax_forward_kernel4", build=by_block,
+        file=_FILE,
+        kernel="softmax_forward_kernel4",
+        build=by_block,
         sizes=tuple({**size, "levels": "warps, then one thread"} for size in _ROWS),
-        explained={"race": "element 0 holds the maximum, which threads read, and then a warp's sum, with no barrier between"},
+        explained={
+            "race": "element 0 holds the maximum, which threads read, and then a warp's sum, with no barrier between"
+        },
     ),
     Case(
-        file=_FILE, kernel="softmax_forward_online_kernel1", build=online,
+        file=_FILE,
+        kernel="softmax_forward_online_kernel1",
+        build=online,
         sizes=tuple({**size, "by_warp": False, "combined": 0, "in_double": True} for size in _THREADS),
     ),
-    Case(file=_FILE, kernel="softmax_forward_online_kernel2", build=online, sizes=tuple({**size, "by_warp": True, "combined": 31} for size in _WARPS)),
-    Case(file=_FILE, kernel="softmax_forward_online_kernel8", build=online, sizes=tuple({**size, "by_warp": True, "combined": 5} for size in _WARPS)),
     Case(
-        file="attention_forward.cu", kernel="softmax_forward_kernel5", build=triangular,
+        file=_FILE,
+        kernel="softmax_forward_online_kernel2",
+        build=online,
+        sizes=tuple({**size, "by_warp": True, "combined": 31} for size in _WARPS),
+    ),
+    Case(
+        file=_FILE,
+        kernel="softmax_forward_online_kernel8",
+        build=online,
+        sizes=tuple({**size, "by_warp": True, "combined": 5} for size in _WARPS),
+    ),
+    Case(
+        file="attention_forward.cu",
+        kernel="softmax_forward_kernel5",
+        build=triangular,
         sizes=({"count": 2, "time": 16, "block": 128}, {"count": 1, "time": 140, "block": 96}),
     ),
     Case(
-        file="attention_forward.cu", kernel="softmax_forward_kernel5_lowp", build=triangular,
+        file="attention_forward.cu",
+        kernel="softmax_forward_kernel5_lowp",
+        build=triangular,
         sizes=(
             {"count": 2, "time": 16, "block": 128, "dtype": BFLOAT16},
             {"count": 1, "time": 140, "block": 96, "dtype": BFLOAT16},
         ),
     ),
-)  # fmt: skip
+)

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-
-from portcheck.core.errors import PortcheckError
 from portcheck.execution import Event, Geometry, Options, run
-from portcheck.ir import Call, Launch, Opaque, Program, operations
-from portcheck.pipeline import program_of
 from tools.public_kernels.case import Array, Case, Run
 from tools.public_kernels.comparing import compared
+
+from portcheck.core.errors import PortcheckError
+from portcheck.ir import Call, Launch, Opaque, Program, operations
+from portcheck.pipeline import program_of
 
 SEED = 20240601
 
@@ -44,7 +45,9 @@ def executed(folder: Path, case: Case, size: Mapping[str, object]) -> Outcome:
     start = time.perf_counter()
     try:
         program = lowered(str(folder / case.file), case.kernel, case.defines)
-        execution = run(program, arguments_of(wanted), Geometry.of(wanted.grid, wanted.block, wanted.shared_bytes), Options())
+        execution = run(
+            program, arguments_of(wanted), Geometry.of(wanted.grid, wanted.block, wanted.shared_bytes), Options()
+        )
     except PortcheckError as error:
         return failed(wanted, program_problems(folder, case) or (f"{error} ({error.hint})",), start)
     seconds = time.perf_counter() - start
@@ -60,7 +63,9 @@ def executed(folder: Path, case: Case, size: Mapping[str, object]) -> Outcome:
 
 
 def failed(wanted: Run, problems: tuple[str, ...], start: float) -> Outcome:
-    return Outcome(threads=wanted.threads, how="not run", events="", problems=problems, seconds=time.perf_counter() - start)
+    return Outcome(
+        threads=wanted.threads, how="not run", events="", problems=problems, seconds=time.perf_counter() - start
+    )
 
 
 def program_problems(folder: Path, case: Case) -> tuple[str, ...]:
@@ -73,8 +78,8 @@ def program_problems(folder: Path, case: Case) -> tuple[str, ...]:
     return tuple(f"line {op.span.start.line}: {op.reason if isinstance(op, Opaque) else op.callee}" for op in found)
 
 
-def arguments_of(wanted: Run) -> dict[str, Array | int | float]:
-    return {name: value if value is not None else 0 for name, value in wanted.arguments.items()}
+def arguments_of(wanted: Run) -> dict[str, Any]:
+    return dict(wanted.arguments)
 
 
 def buffers_of(wanted: Run) -> dict[str, Array]:

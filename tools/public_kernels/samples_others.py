@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import Arithmetic, Number
 from tools.public_kernels.case import Array, Case, Expected, Run, blocks_for
 from tools.public_kernels.inputs import integers, normal, untouched
@@ -40,9 +39,11 @@ def copied_in_part(random: np.random.Generator, width: int, height: int) -> Run:
     copied = (rows % 32 % 16 + rows // 32 * 32) < height
     moved = np.where(copied[:, None], data, np.float32(77))
     return Run(
-        grid=(blocks_for(width, 32), blocks_for(height, 32)), block=(32, 16), reference=lambda arithmetic: {"odata": moved},
+        grid=(blocks_for(width, 32), blocks_for(height, 32)),
+        block=(32, 16),
+        reference=lambda arithmetic: {"odata": moved},
         arguments={"odata": untouched(*data.shape), "idata": data, "width": width, "height": height},
-    )  # fmt: skip
+    )
 
 
 def vector_add(random: np.random.Generator, count: int, block: int) -> Run:
@@ -96,7 +97,9 @@ def vote_on_lanes(random: np.random.Generator, block: int) -> Run:
 
 def options(random: np.random.Generator, count: int, block: int) -> Run:
     """Black and Scholes: the price of calls and puts."""
-    price, strike, years = (random.uniform(low, high, count).astype(np.float32) for low, high in ((5, 30), (1, 100), (0.25, 10)))
+    price, strike, years = (
+        random.uniform(low, high, count).astype(np.float32) for low, high in ((5, 30), (1, 100), (0.25, 10))
+    )
     rate, volatility = np.float32(0.02), np.float32(0.3)
 
     def reference(arithmetic: Arithmetic) -> Expected:
@@ -126,7 +129,9 @@ def quotient(numerator: Number, denominator: Number) -> Number:
     exact.arithmetic.is_defined = False
     if exact.error is None:
         return exact
-    return Number(exact.arithmetic, exact.dtype, exact.value, exact.error * 1.01 + 2 * 2.0**-23 * abs(exact.value).astype(float))
+    return Number(
+        exact.arithmetic, exact.dtype, exact.value, exact.error * 1.01 + 2 * 2.0**-23 * abs(exact.value).astype(float)
+    )
 
 
 def normal_distribution(d: Number) -> Number:
@@ -148,9 +153,12 @@ def walsh(random: np.random.Generator, blocks: int, levels: int) -> Run:
         halves = result.reshape(blocks, -1, 2, 2**level)
         result = np.stack([halves[:, :, 0] + halves[:, :, 1], halves[:, :, 0] - halves[:, :, 1]], 2).reshape(data.shape)
     return Run(
-        grid=(blocks,), block=(2**levels // 4,), shared_bytes=4 * 2**levels, reference=lambda arithmetic: {"d_Output": result},
+        grid=(blocks,),
+        block=(2**levels // 4,),
+        shared_bytes=4 * 2**levels,
+        reference=lambda arithmetic: {"d_Output": result},
         arguments={"d_Output": untouched(*data.shape), "d_Input": data, "log2N": levels},
-    )  # fmt: skip
+    )
 
 
 def walsh_pass(random: np.random.Generator, batches: int, blocks: int, stride: int) -> Run:
@@ -198,43 +206,70 @@ def _transposes(names: tuple[str, ...], result: Callable[[Array], Array]) -> lis
 CASES = (
     *_transposes(("copy",), lambda data: data),
     Case(
-        file=_TRANSPOSE, kernel="copySharedMem", build=transpose,
+        file=_TRANSPOSE,
+        kernel="copySharedMem",
+        build=transpose,
         sizes=({**_SQUARE, "result": lambda data: data},),
     ),
     Case(
-        file=_TRANSPOSE, kernel="copySharedMem", build=copied_in_part, label="part of a tile",
+        file=_TRANSPOSE,
+        kernel="copySharedMem",
+        build=copied_in_part,
+        label="part of a tile",
         sizes=({"width": 50, "height": 50},),
     ),
     *_transposes(
         ("transposeNaive", "transposeCoalesced", "transposeNoBankConflicts", "transposeDiagonal"), lambda data: data.T
     ),
     Case(
-        file=_TRANSPOSE, kernel="transposeFineGrained", build=transpose, sizes=({**_SQUARE, "result": tiles_transposed},),
+        file=_TRANSPOSE,
+        kernel="transposeFineGrained",
+        build=transpose,
+        sizes=({**_SQUARE, "result": tiles_transposed},),
     ),
     *_transposes(("transposeCoarseGrained",), tiles_moved),
     Case(
-        file="0_Introduction/vectorAdd/vectorAdd.cu", kernel="vectorAdd", build=vector_add,
+        file="0_Introduction/vectorAdd/vectorAdd.cu",
+        kernel="vectorAdd",
+        build=vector_add,
         sizes=({"count": 2048, "block": 256}, {"count": 1101, "block": 256}),
     ),
     Case(
-        file="0_Introduction/matrixMul/matrixMul.cu", kernel="MatrixMulCUDA", build=matrix_product, label="16",
-        defines=(("BLOCK_SIZE", "16"),), sizes=({"rows": 32, "inner": 48, "columns": 64, "tile": 16},),
+        file="0_Introduction/matrixMul/matrixMul.cu",
+        kernel="MatrixMulCUDA",
+        build=matrix_product,
+        label="16",
+        defines=(("BLOCK_SIZE", "16"),),
+        sizes=({"rows": 32, "inner": 48, "columns": 64, "tile": 16},),
     ),
     Case(
-        file="0_Introduction/matrixMul/matrixMul.cu", kernel="MatrixMulCUDA", build=matrix_product, label="32",
-        defines=(("BLOCK_SIZE", "32"),), sizes=({"rows": 64, "inner": 96, "columns": 32, "tile": 32},),
+        file="0_Introduction/matrixMul/matrixMul.cu",
+        kernel="MatrixMulCUDA",
+        build=matrix_product,
+        label="32",
+        defines=(("BLOCK_SIZE", "32"),),
+        sizes=({"rows": 64, "inner": 96, "columns": 32, "tile": 32},),
     ),
     Case(file=_VOTE, kernel="VoteAnyKernel1", build=vote, sizes=({"block": 1024, "is_all": False},)),
     Case(file=_VOTE, kernel="VoteAllKernel2", build=vote, sizes=({"block": 1024, "is_all": True},)),
     Case(file=_VOTE, kernel="VoteAnyKernel3", build=vote_on_lanes, sizes=({"block": 1024},)),
     Case(
-        file="5_Domain_Specific/BlackScholes/BlackScholes_kernel.cuh", kernel="BlackScholesGPU", build=options,
+        file="5_Domain_Specific/BlackScholes/BlackScholes_kernel.cuh",
+        kernel="BlackScholesGPU",
+        build=options,
         sizes=({"count": 2048, "block": 128}, {"count": 2222, "block": 128}),
     ),
-    Case(file=_WALSH, kernel="fwtBatch1Kernel", build=walsh, sizes=({"blocks": 8, "levels": 9}, {"blocks": 8, "levels": 10})),
+    Case(
+        file=_WALSH,
+        kernel="fwtBatch1Kernel",
+        build=walsh,
+        sizes=({"blocks": 8, "levels": 9}, {"blocks": 8, "levels": 10}),
+    ),
     Case(file=_WALSH, kernel="fwtBatch2Kernel", build=walsh_pass, sizes=({"batches": 2, "blocks": 4, "stride": 1024},)),
     Case(
-        file=_WALSH, kernel="modulateKernel", build=modulate,
+        file=_WALSH,
+        kernel="modulateKernel",
+        build=modulate,
         sizes=({"count": 4096, "grid": 8, "block": 128}, {"count": 4999, "grid": 9, "block": 128}),
     ),
-)  # fmt: skip
+)

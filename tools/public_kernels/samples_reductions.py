@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from tools.public_kernels.arithmetic import FLOAT32, FLOAT64, Arithmetic
 from tools.public_kernels.case import Array, Case, Expected, Run
 from tools.public_kernels.inputs import integers, normal, untouched
@@ -56,7 +55,10 @@ def blocks_of(terms: Array, grid: int, width: int) -> Array:
 
 def over_grid(*then: Stage) -> Callable[[int, int], Order]:
     """A thread strides over the whole grid, then the stages `then` within a block."""
-    return lambda grid, block: (Stage(Fold.SEQUENTIAL, lambda terms: threads_of(strided(grid * block).group(terms), grid)), *then)
+    return lambda grid, block: (
+        Stage(Fold.SEQUENTIAL, lambda terms: threads_of(strided(grid * block).group(terms), grid)),
+        *then,
+    )
 
 
 def in_pairs_over_grid(*then: Stage) -> Callable[[int, int], Order]:
@@ -73,7 +75,9 @@ def threads_of(groups: Array, grid: int) -> Array:
     return groups.reshape(grid, -1, groups.shape[-1])
 
 
-def last_block_adds(random: np.random.Generator, count: int, grid: int, block: int, in_pairs: Callable[[int, int], Order]) -> Run:
+def last_block_adds(
+    random: np.random.Generator, count: int, grid: int, block: int, in_pairs: Callable[[int, int], Order]
+) -> Run:
     data = normal(random, count)
 
     def reference(arithmetic: Arithmetic) -> Expected:
@@ -109,7 +113,9 @@ _COOPERATIVE = "2_Concepts_and_Techniques/reductionMultiBlockCG/reductionMultiBl
 _HALVING = together(Fold.HALVING)
 
 
-def _cases(kernel: str, order: Callable[[int, int], Order], per_thread: int, block: int = 256, **fixed: str) -> list[Case]:
+def _cases(
+    kernel: str, order: Callable[[int, int], Order], per_thread: int, block: int = 256, **fixed: str
+) -> list[Case]:
     """A kernel with int and with float, at a size that fills its blocks and at one that does not."""
     defines = {name: text.format(block=block) for name, text in fixed.items()}
     grid = 2048 // block
@@ -118,12 +124,17 @@ def _cases(kernel: str, order: Callable[[int, int], Order], per_thread: int, blo
         sizes = sizes[:1]
     return [
         Case(
-            file=_REDUCTION, kernel=kernel, build=reduction, label=", ".join((name, *defines.values())),
+            file=_REDUCTION,
+            kernel=kernel,
+            build=reduction,
+            label=", ".join((name, *defines.values())),
             defines=(("T", name), *defines.items()),
-            sizes=tuple({**size, "grid": grid, "block": block, "whole": name == "int", "order": order} for size in sizes),
+            sizes=tuple(
+                {**size, "grid": grid, "block": block, "whole": name == "int", "order": order} for size in sizes
+            ),
         )
         for name in ("int", "float")
-    ]  # fmt: skip
+    ]
 
 
 def _fenced(kernel: str, build: Callable[..., Run], power_of_two: bool, **more: Any) -> Case:

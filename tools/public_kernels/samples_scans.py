@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tools.public_kernels.case import Array, Case, Run, blocks_for
 from tools.public_kernels.inputs import integers, untouched
 
@@ -99,11 +98,15 @@ def histogram64(random: np.random.Generator, grid: int, count: int) -> Run:
     for position in range(count):
         np.add.at(result[position // 64 % grid], data[position] >> 2, 1)
     return Run(
-        grid=(grid,), block=(64,), reference=lambda arithmetic: {"d_PartialHistograms": result},
+        grid=(grid,),
+        block=(64,),
+        reference=lambda arithmetic: {"d_PartialHistograms": result},
         arguments={
-            "d_PartialHistograms": untouched(grid, 64, dtype=_UINT), "d_Data": data.view(_UINT).copy(), "dataCount": count,
+            "d_PartialHistograms": untouched(grid, 64, dtype=_UINT),
+            "d_Data": data.view(_UINT).copy(),
+            "dataCount": count,
         },
-    )  # fmt: skip
+    )
 
 
 def histogram256(random: np.random.Generator, grid: int, count: int) -> Run:
@@ -112,11 +115,15 @@ def histogram256(random: np.random.Generator, grid: int, count: int) -> Run:
     for position in range(count):
         np.add.at(result[position // 192 % grid], data[position], 1)
     return Run(
-        grid=(grid,), block=(192,), reference=lambda arithmetic: {"d_PartialHistograms": result},
+        grid=(grid,),
+        block=(192,),
+        reference=lambda arithmetic: {"d_PartialHistograms": result},
         arguments={
-            "d_PartialHistograms": untouched(grid, 256, dtype=_UINT), "d_Data": data.view(_UINT).copy(), "dataCount": count,
+            "d_PartialHistograms": untouched(grid, 256, dtype=_UINT),
+            "d_Data": data.view(_UINT).copy(),
+            "dataCount": count,
         },
-    )  # fmt: skip
+    )
 
 
 def merged_histogram(random: np.random.Generator, bins: int, count: int) -> Run:
@@ -128,7 +135,14 @@ def merged_histogram(random: np.random.Generator, bins: int, count: int) -> Run:
     )  # fmt: skip
 
 
-def sort_shared(random: np.random.Generator, blocks: int, length: int, ascending: int, alternates: bool = False, stable: bool = False) -> Run:
+def sort_shared(
+    random: np.random.Generator,
+    blocks: int,
+    length: int,
+    ascending: int,
+    alternates: bool = False,
+    stable: bool = False,
+) -> Run:
     """Sorts every `length` keys of blocks of 1024 with their values; equal keys only where the sort is stable."""
     count = blocks * 1024
     keys = integers(random, 0, 50, count, dtype=_UINT) if stable else random.permutation(count).astype(_UINT)
@@ -159,12 +173,19 @@ def merge_step(random: np.random.Generator, length: int, size: int, stride: int,
             new_keys[[low, high]], new_values[[low, high]] = keys[[high, low]], values[[high, low]]
     outputs = {"d_DstKey": keys.copy(), "d_DstVal": values.copy()}
     return Run(
-        grid=(length // 512,), block=(256,), reference=lambda arithmetic: {"d_DstKey": new_keys, "d_DstVal": new_values},
+        grid=(length // 512,),
+        block=(256,),
+        reference=lambda arithmetic: {"d_DstKey": new_keys, "d_DstVal": new_values},
         arguments={
-            **outputs, "d_SrcKey": keys, "d_SrcVal": values, "arrayLength": length, "size": size, "stride": stride,
+            **outputs,
+            "d_SrcKey": keys,
+            "d_SrcVal": values,
+            "arrayLength": length,
+            "size": size,
+            "stride": stride,
             "dir": ascending,
         },
-    )  # fmt: skip
+    )
 
 
 def pairs(length: int, size: int, stride: int, odd_even: bool) -> list[tuple[int, int, bool]]:
@@ -193,72 +214,141 @@ def bitonic_merge(random: np.random.Generator, length: int, size: int, ascending
         for array in (new_keys, new_values):
             array[low], array[high] = array[high].copy(), array[low].copy()
     return Run(
-        grid=(length // 1024,), block=(512,), reference=lambda arithmetic: {"d_DstKey": new_keys, "d_DstVal": new_values},
+        grid=(length // 1024,),
+        block=(512,),
+        reference=lambda arithmetic: {"d_DstKey": new_keys, "d_DstVal": new_values},
         arguments={
-            "d_DstKey": untouched(length, dtype=_UINT), "d_DstVal": untouched(length, dtype=_UINT), "d_SrcKey": keys,
-            "d_SrcVal": values, "arrayLength": length, "size": size, "dir": ascending,
+            "d_DstKey": untouched(length, dtype=_UINT),
+            "d_DstVal": untouched(length, dtype=_UINT),
+            "d_SrcKey": keys,
+            "d_SrcVal": values,
+            "arrayLength": length,
+            "size": size,
+            "dir": ascending,
         },
-    )  # fmt: skip
+    )
 
 
 _TECHNIQUES = "2_Concepts_and_Techniques/"
 _SCAN, _SHUFFLE = _TECHNIQUES + "scan/scan.cu", _TECHNIQUES + "shfl_scan/"
 _HISTOGRAM, _NETWORK = _TECHNIQUES + "histogram/histogram", _TECHNIQUES + "sortingNetworks/"
-_UNUSED_LANES = {"uninitialised-read": "the first warp reads 32 sums where there are fewer warps; it does not use the others"}
+_UNUSED_LANES = {
+    "uninitialised-read": "the first warp reads 32 sums where there are fewer warps; it does not use the others"
+}
 
 CASES = (
-    Case(file=_SCAN, kernel="scanExclusiveShared", build=scan_shared, sizes=({"count": 8192, "length": 1024}, {"count": 4096, "length": 64})),
-    Case(file=_SCAN, kernel="scanExclusiveShared2", build=scan_tops, sizes=({"count": 1024, "length": 256}, {"count": 801, "length": 64})),
+    Case(
+        file=_SCAN,
+        kernel="scanExclusiveShared",
+        build=scan_shared,
+        sizes=({"count": 8192, "length": 1024}, {"count": 4096, "length": 64}),
+    ),
+    Case(
+        file=_SCAN,
+        kernel="scanExclusiveShared2",
+        build=scan_tops,
+        sizes=({"count": 1024, "length": 256}, {"count": 801, "length": 64}),
+    ),
     Case(file=_SCAN, kernel="uniformUpdate", build=uniform_update, sizes=({"blocks": 5},)),
     Case(
-        file=_SHUFFLE + "shfl_scan.cu", kernel="shfl_scan_test", build=shuffle_scan,
+        file=_SHUFFLE + "shfl_scan.cu",
+        kernel="shfl_scan_test",
+        build=shuffle_scan,
         sizes=({"blocks": 4, "block": 256}, {"blocks": 9, "block": 128}),
     ),
     Case(
-        file=_SHUFFLE + "shfl_scan.cu", kernel="uniform_add", build=uniform_add,
+        file=_SHUFFLE + "shfl_scan.cu",
+        kernel="uniform_add",
+        build=uniform_add,
         sizes=({"blocks": 4, "block": 256, "length": 1024}, {"blocks": 5, "block": 224, "length": 1001}),
     ),
     Case(
-        file=_SHUFFLE + "shfl_integral_image.cuh", kernel="shfl_intimage_rows", build=image_rows, sizes=({"rows": 11},),
+        file=_SHUFFLE + "shfl_integral_image.cuh",
+        kernel="shfl_intimage_rows",
+        build=image_rows,
+        sizes=({"rows": 11},),
         explained=_UNUSED_LANES,
     ),
-    Case(file=_SHUFFLE + "shfl_integral_image.cuh", kernel="shfl_vertical_shfl", build=image_columns, sizes=({"width": 128},)),
-    Case(file=_HISTOGRAM + "64.cu", kernel="histogram64Kernel", build=histogram64, sizes=({"grid": 16, "count": 2048}, {"grid": 17, "count": 1501})),
-    Case(file=_HISTOGRAM + "64.cu", kernel="mergeHistogram64Kernel", build=merged_histogram, sizes=({"bins": 64, "count": 512}, {"bins": 64, "count": 37})),
-    Case(file=_HISTOGRAM + "256.cu", kernel="histogram256Kernel", build=histogram256, sizes=({"grid": 6, "count": 2304}, {"grid": 7, "count": 1501})),
-    Case(file=_HISTOGRAM + "256.cu", kernel="mergeHistogram256Kernel", build=merged_histogram, sizes=({"bins": 256, "count": 240},)),
     Case(
-        file=_NETWORK + "bitonicSort.cu", kernel="bitonicSortShared", build=sort_shared,
+        file=_SHUFFLE + "shfl_integral_image.cuh",
+        kernel="shfl_vertical_shfl",
+        build=image_columns,
+        sizes=({"width": 128},),
+    ),
+    Case(
+        file=_HISTOGRAM + "64.cu",
+        kernel="histogram64Kernel",
+        build=histogram64,
+        sizes=({"grid": 16, "count": 2048}, {"grid": 17, "count": 1501}),
+    ),
+    Case(
+        file=_HISTOGRAM + "64.cu",
+        kernel="mergeHistogram64Kernel",
+        build=merged_histogram,
+        sizes=({"bins": 64, "count": 512}, {"bins": 64, "count": 37}),
+    ),
+    Case(
+        file=_HISTOGRAM + "256.cu",
+        kernel="histogram256Kernel",
+        build=histogram256,
+        sizes=({"grid": 6, "count": 2304}, {"grid": 7, "count": 1501}),
+    ),
+    Case(
+        file=_HISTOGRAM + "256.cu",
+        kernel="mergeHistogram256Kernel",
+        build=merged_histogram,
+        sizes=({"bins": 256, "count": 240},),
+    ),
+    Case(
+        file=_NETWORK + "bitonicSort.cu",
+        kernel="bitonicSortShared",
+        build=sort_shared,
         sizes=({"blocks": 2, "length": 1024, "ascending": 1}, {"blocks": 3, "length": 64, "ascending": 0}),
     ),
     Case(
-        file=_NETWORK + "bitonicSort.cu", kernel="bitonicSortShared1", build=sort_shared,
+        file=_NETWORK + "bitonicSort.cu",
+        kernel="bitonicSortShared1",
+        build=sort_shared,
         sizes=({"blocks": 4, "length": 1024, "ascending": 1, "alternates": True},),
     ),
     Case(
-        file=_NETWORK + "bitonicSort.cu", kernel="bitonicMergeGlobal", build=merge_step,
+        file=_NETWORK + "bitonicSort.cu",
+        kernel="bitonicMergeGlobal",
+        build=merge_step,
         sizes=(
             {"length": 4096, "size": 4096, "stride": 1024, "ascending": 1, "odd_even": False},
             {"length": 4096, "size": 2048, "stride": 1024, "ascending": 0, "odd_even": False},
         ),
     ),
     Case(
-        file=_NETWORK + "bitonicSort.cu", kernel="bitonicMergeShared", build=bitonic_merge,
+        file=_NETWORK + "bitonicSort.cu",
+        kernel="bitonicMergeShared",
+        build=bitonic_merge,
         sizes=({"length": 4096, "size": 2048, "ascending": 1},),
     ),
     Case(
-        file=_NETWORK + "oddEvenMergeSort.cu", kernel="oddEvenMergeSortShared", build=sort_shared,
+        file=_NETWORK + "oddEvenMergeSort.cu",
+        kernel="oddEvenMergeSortShared",
+        build=sort_shared,
         sizes=({"blocks": 2, "length": 1024, "ascending": 1}, {"blocks": 3, "length": 64, "ascending": 0}),
     ),
     Case(
-        file=_NETWORK + "oddEvenMergeSort.cu", kernel="oddEvenMergeGlobal", build=merge_step,
+        file=_NETWORK + "oddEvenMergeSort.cu",
+        kernel="oddEvenMergeGlobal",
+        build=merge_step,
         sizes=(
             {"length": 4096, "size": 4096, "stride": 2048, "ascending": 1, "odd_even": True},
             {"length": 4096, "size": 4096, "stride": 16, "ascending": 1, "odd_even": True},
         ),
     ),
     Case(
-        file="0_Introduction/mergeSort/mergeSort.cu", kernel="mergeSortSharedKernel", build=sort_shared, defines=(("sortDir", "1U"),),
-        sizes=({"blocks": 2, "length": 1024, "ascending": 1, "stable": True}, {"blocks": 3, "length": 32, "ascending": 1, "stable": True}),
+        file="0_Introduction/mergeSort/mergeSort.cu",
+        kernel="mergeSortSharedKernel",
+        build=sort_shared,
+        defines=(("sortDir", "1U"),),
+        sizes=(
+            {"blocks": 2, "length": 1024, "ascending": 1, "stable": True},
+            {"blocks": 3, "length": 32, "ascending": 1, "stable": True},
+        ),
     ),
-)  # fmt: skip
+)

@@ -252,6 +252,9 @@ HELPERS = {
                   ["Alloc", "Store", "Load", "Compute", "Store", "Load", "Store"]),
     "early return": ("__device__ float f(float a) { if (a > 0.f) return a; return 0.f; }", "x[0] = f(w[0]);",
                      ["Load", "Alloc", "Compute", "Branch", "Store", "Store", "Load", "Store"]),
+    "pointer moved after an early return": ("__device__ void f(float* p, int i) { if (i > 4) return; p += i; "
+                                            "if (i > 2) return; p += i; p[0] = 0.f; }", "f(x, n);",
+                                            ["Branch", "Branch", "Store"]),
     "object macro": ("#define TWO (1 + 1)", "x[TWO] = 0.f;", ["Store"]),
     "function macro": ("#define AT(p, i) ((p)[(i) + 1])", "AT(x, n) = AT(w, 0);", ["Load", "Store"]),
     "statement macro": ("#define ZERO(p) do { p[0] = 0.f; p[1] = 0.f; } while (0)", "ZERO(x);", ["Store", "Store"]),

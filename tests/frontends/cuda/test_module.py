@@ -13,7 +13,7 @@ from portcheck.core.dtype import FLOAT16, FLOAT32, INT32
 from portcheck.core.errors import InputError
 from portcheck.core.source import Position, SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
-from portcheck.ir import Alloc, Launch, Opaque, Operator, operations
+from portcheck.ir import Alloc, Compute, Launch, Opaque, Operator, operations
 from portcheck.ir.expr import Apply, Const, Expr, Symbol
 from portcheck.ir.verify import verify
 
@@ -74,6 +74,24 @@ def test_value_parameter_of_a_template(
     allocation = lowered.kernels[0].body[0]
     assert isinstance(allocation, Alloc)
     assert shown(allocation.type.shape[0]) == expected
+
+
+FUNCTIONS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
+    "launched": ("void f(float* x) { k<twice><<<1, 1>>>(x); }", ()),
+    "stated": ("void f(float* x) { k<half><<<1, 1>>>(x); }", (("F", "twice"),)),
+}
+
+
+@pytest.mark.parametrize(("host", "defines"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_function_as_parameter_of_a_template_is_put_in(host: str, defines: tuple[tuple[str, str], ...]) -> None:
+    text = (
+        "using function = float (*)(float);\n__device__ float twice(float a) { return a + a; }\n"
+        "__device__ float half(float a) { return a * 0.5f; }\n"
+        "template <function F> __global__ void k(float* x) { x[0] = F(x[1]); }\n" + host
+    )
+    lowered = program(text, options=CudaOptions(defines=defines))
+    assert [op.operator for op in lowered.kernels[0].body if isinstance(op, Compute)] == [Operator.ADD]
+    assert "k: template parameter F = twice" in lowered.notes
 
 
 TYPES = {
