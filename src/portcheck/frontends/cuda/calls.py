@@ -9,10 +9,9 @@ from portcheck.frontends.cuda.declarations import initial_value
 from portcheck.frontends.cuda.groups import method, operator_named, operator_object
 from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
-from portcheck.frontends.cuda.macros import expand_call
 from portcheck.frontends.cuda.names import constant, identifier
 from portcheck.frontends.cuda.obstacles import construct_kind
-from portcheck.frontends.cuda.parse import parse_expression, parse_statements
+from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import pointer_of, read
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
@@ -34,7 +33,6 @@ from portcheck.knowledge import Construct
 
 _CASTS = frozenset({"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast"})
 _BARE_NAMES = frozenset({"qualified_identifier", "template_function"})
-_MOST_EXPANSIONS = 40
 
 
 def resolve_call(state: State, node: Node) -> Value:
@@ -64,7 +62,7 @@ def _named_call(state: State, call: CallSite) -> Value:
         return closure_call(state, call, bound)
     macro = state.macros.get(call.name)
     if macro is not None and macro.parameters is not None:
-        return _macro_call(state, call)
+        return state.opaque(call.node, f"macro {call.name}", kind=OpaqueKind.CALL)
     if macro is not None and bound is None:
         renamed = parse_expression(macro.body, call.node.span)
         name = qualified_name(state, bare(renamed))[0] if renamed is not None else ""
@@ -165,28 +163,6 @@ def _computed_callee(state: State, node: Node, function: Node | None, arguments:
     if isinstance(callee, FunctionName):
         return _named_call(state, CallSite(node, callee.name, (), call.arguments))
     return state.opaque(node, "call of a computed function", kind=OpaqueKind.CALL)
-
-
-def _macro_call(state: State, call: CallSite) -> Value:
-    """A macro with arguments: its text with theirs put in, read where it is used."""
-    macro = state.macros[call.name]
-    texts = [argument.text for argument in call.arguments]
-    expanded = expand_call(macro, texts)
-    key = ("macro", macro.name)
-    if expanded is None or key in state.instances or len(state.instances) > _MOST_EXPANSIONS:
-        return state.opaque(call.node, f"macro {call.name}", kind=OpaqueKind.CALL)
-    state.instances.append(key)
-    try:
-        expression = parse_expression(expanded, call.node.span)
-        if expression is not None:
-            return state.evaluate(expression)
-        block = parse_statements(expanded, call.node.span)
-        if block is None or call.node.key != state.statement:
-            return state.opaque(call.node, f"macro {call.name}", kind=OpaqueKind.CALL)
-        state.execute(block)
-        return Nothing()
-    finally:
-        state.instances.pop()
 
 
 def _bare_name(state: State, node: Node) -> Value:

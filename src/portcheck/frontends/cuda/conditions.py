@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from portcheck.frontends.cuda.expansion import Exceeded, Expander
 from portcheck.frontends.cuda.lexer import Token, TokenKind, significant
 from portcheck.frontends.cuda.literals import integer_literal
-from portcheck.frontends.cuda.macros import Macro, expand_objects
+from portcheck.frontends.cuda.macros import Macro
 
 _DEEPEST = 100
+_MOST_TOKENS = 20_000
 _PRECEDENCE = {
     "||": 1, "or": 1, "&&": 2, "and": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
     "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
@@ -21,14 +23,12 @@ class _Unreadable(Exception):  # noqa: N818  # reads as what it says
 
 def holds(text: str, macros: Mapping[str, Macro], undefined: set[str]) -> bool:
     """Whether the condition `text` holds; names that were taken for 0 are added to `undefined`."""
-    prepared = _without_defined(significant(text), macros, undefined)
-    tokens: list[Token] = []
-    for token in prepared:
-        tokens.extend(expand_objects(token.text, macros) if token.kind is TokenKind.NAME else [token])
-    reader = _Reader(tokens, undefined)
+    prepared = " ".join(token.text for token in _without_defined(significant(text), macros, undefined))
     try:
+        expanded = significant(Expander(macros, _MOST_TOKENS).text(prepared))
+        reader = _Reader(_without_defined(expanded, macros, undefined), undefined)
         return reader.binary(0, 0) != 0
-    except _Unreadable:
+    except (_Unreadable, Exceeded, RecursionError):
         return False
 
 

@@ -49,11 +49,11 @@ class Includes:
         self._folders.append(found.parent)
         undefined, preprocessor.undefined = preprocessor.undefined, set()
         try:
-            prepared = preprocessor.process(text, self.read)
+            prepared, origins = preprocessor.process(text, self.read)
         finally:
             self._folders.pop()
             preprocessor.undefined = undefined
-        self.definitions.collect(parse(source, prepared), own=False)
+        self.definitions.collect(parse(source, prepared, (origins,)), own=False)
 
     def _find(self, name: str, is_quoted: bool) -> Path | None:
         if not name or "\0" in name or PurePosixPath(name).is_absolute() or Path(name).suffix not in _SUFFIXES:

@@ -10,7 +10,6 @@ from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.declarations import bound_value
 from portcheck.frontends.cuda.definitions import Function, declared_name
-from portcheck.frontends.cuda.macros import assigns
 from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.returns import returns_early, returns_inside_loop
@@ -218,8 +217,7 @@ def mutations_of(state: State, body: Node) -> Mutations:
             parameters = candidate.parameters
             if position < len(parameters) and _is_reference(parameters[position]):
                 return True
-        macro = state.macros.get(name)
-        return macro is not None and assigns(macro, position)
+        return name in state.macros  # one that could not be expanded may do anything
 
     return Mutations(body, takes_reference)
 

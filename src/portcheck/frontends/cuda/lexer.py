@@ -41,6 +41,13 @@ _TOKEN = re.compile(
     rf"(?P<space>\s+)|(?P<comment>{_COMMENT})|(?P<string>{_RAW_STRING}|{_QUOTED})|(?P<name>[^\W\d]\w*)"
     rf"|(?P<number>{_NUMBER})|(?P<punctuation>{_LONG_PUNCTUATION}|[\s\S])"
 )
+_WORD = re.compile(r"[^\W\d]\w*")
+_NO_LINE_END = re.compile(r"[^\r\n]")
+_CONTINUED = re.compile(r"\\(?:\r\n|\r|\n)")
+_DIRECTIVE = re.compile(
+    rf"(?P<comment>{_COMMENT})|(?P<string>{_RAW_STRING}|{_QUOTED}|(?<!\w)\d[\w.']*)"
+    rf"|(?P<directive>\#(?:/\*[\s\S]*?(?:\*/|\Z)|\\(?:\r\n|[\s\S])?|[^\r\n\\])*)"
+)
 _KINDS = {kind.value: kind for kind in TokenKind}
 _MEANINGLESS = frozenset({TokenKind.SPACE.value, TokenKind.COMMENT.value})
 
@@ -61,3 +68,52 @@ def _significant(text: str) -> Iterator[Token]:
         kind = found.lastgroup or ""
         if kind not in _MEANINGLESS:
             yield Token(_KINDS[kind], found.group(), found.start())
+
+
+def spaced(text: str) -> Iterator[tuple[Token, bool]]:
+    """The tokens of `text` that mean something, each with whether space or a comment stands before it."""
+    end = 0
+    for token in _significant(text):
+        yield token, token.start > end
+        end = token.end
+
+
+def names_in(text: str) -> set[str]:
+    """The words of `text`, those in comments and strings included."""
+    return set(_WORD.findall(text))
+
+
+def blank(text: str) -> str:
+    """As many spaces as `text` has characters; line ends stay."""
+    return _NO_LINE_END.sub(" ", text)
+
+
+def directives(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and text of every directive: without the `#`, its continued lines as one.
+
+    A `#` begins a directive where it is the first thing on its line, outside comments and strings.
+    """
+    comments: dict[int, int] = {}  # the end of each comment to its start
+    for found in _DIRECTIVE.finditer(text):
+        start, end = found.span()
+        if found.lastgroup == "comment":
+            comments[end] = start
+        elif found.lastgroup == "directive" and _is_first(text, start, comments):
+            written = _CONTINUED.sub(" ", text[start + 1 : end])
+            tokens = tokens_of(written)
+            yield start, end, "".join(" " if token.kind is TokenKind.COMMENT else token.text for token in tokens)
+
+
+def _is_first(text: str, start: int, comments: dict[int, int]) -> bool:
+    """Whether only spaces and comments stand before `start` on its line."""
+    while start > 0:
+        character = text[start - 1]
+        if character in "\r\n":
+            return True
+        if start in comments:
+            start = comments[start]
+        elif character.isspace():
+            start -= 1
+        else:
+            return False
+    return True

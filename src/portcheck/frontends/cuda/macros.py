@@ -1,28 +1,30 @@
-"""Macros: what a `#define` says, and the text a use of one stands for."""
+"""Macros: what a `#define` says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from portcheck.frontends.cuda.lexer import Token, TokenKind, significant, tokens_of
+from portcheck.frontends.cuda.lexer import Token, TokenKind, spaced, tokens_of
 
-_LARGEST_EXPANSION = 20_000
-_ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"})
+_REST = "__VA_ARGS__"
+_DOTS = "..."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Macro:
-    """A macro; `parameters` is None for one without an argument list."""
+    """A macro; `parameters` is None for one without an argument list, the last takes all the rest if `is_variadic`."""
 
     name: str
     parameters: tuple[str, ...] | None
     body: str
+    is_variadic: bool = False
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether a use of it leaves nothing."""
-        return not significant(self.body)
+    @cached_property
+    def tokens(self) -> tuple[tuple[Token, bool], ...]:
+        """The tokens of the body, each with whether it stands apart from the one before."""
+        return tuple(spaced(self.body))
 
 
 def read_definition(text: str) -> Macro | None:
@@ -34,61 +36,17 @@ def read_definition(text: str) -> Macro | None:
     if len(tokens) < 2 or tokens[1].text != "(":
         return Macro(name, None, _joined(tokens[1:]))
     parameters: list[str] = []
+    is_variadic = False
     for index, token in enumerate(tokens[2:], start=2):
         if token.text == ")":
-            return Macro(name, tuple(parameters), _joined(tokens[index + 1 :]))
-        if token.kind is TokenKind.NAME or token.text == "...":
-            parameters.append("__VA_ARGS__" if token.text == "..." else token.text)
+            return Macro(name, tuple(parameters), _joined(tokens[index + 1 :]), is_variadic)
+        if token.text == _DOTS:
+            is_variadic = True
+            if tokens[index - 1].kind is not TokenKind.NAME:  # `args...` names the rest
+                parameters.append(_REST)
+        elif token.kind is TokenKind.NAME:
+            parameters.append(token.text)
     return None
-
-
-def expand_call(macro: Macro, arguments: Sequence[str]) -> str | None:
-    """The body of a function-like macro with `arguments` put in; None where it pastes, or the counts differ."""
-    parameters = macro.parameters
-    if parameters is None:
-        return None
-    texts = list(arguments)
-    if parameters and parameters[-1] == "__VA_ARGS__" and len(texts) >= len(parameters) - 1:
-        fixed = len(parameters) - 1
-        texts = [*texts[:fixed], ", ".join(texts[fixed:])]
-    if len(texts) != len(parameters):
-        return None
-    values = dict(zip(parameters, texts, strict=True))
-    pieces: list[str] = []
-    for token in tokens_of(macro.body):
-        if token.text in ("#", "##"):
-            return None
-        pieces.append(values.get(token.text, token.text) if token.kind is TokenKind.NAME else token.text)
-    expanded = "".join(pieces)
-    return expanded if len(expanded) <= _LARGEST_EXPANSION else None
-
-
-def expand_objects(text: str, macros: Mapping[str, Macro], depth: int = 16) -> list[Token]:
-    """The tokens of `text` with object-like macros replaced, as far as `depth` allows."""
-    found: list[Token] = []
-    for token in significant(text):
-        macro = macros.get(token.text) if token.kind is TokenKind.NAME else None
-        if macro is None or macro.parameters is not None or depth == 0 or len(found) > _LARGEST_EXPANSION:
-            found.append(token)
-        else:
-            found.extend(expand_objects(macro.body, macros, depth - 1))
-    return found
-
-
-def assigns(macro: Macro, position: int) -> bool:
-    """Whether a use of `macro` changes the variable given as its argument number `position`."""
-    parameters = macro.parameters or ()
-    if position >= len(parameters):
-        return bool(parameters) and parameters[-1] == "__VA_ARGS__"
-    tokens = [token.text for token in significant(macro.body)]
-    for index, text in enumerate(tokens):
-        if text != parameters[position]:
-            continue
-        after = next((found for found in tokens[index + 1 :] if found != ")"), "")
-        before = next((found for found in reversed(tokens[:index]) if found != "("), "")
-        if after in _ASSIGNMENTS or before in ("++", "--"):
-            return True
-    return False
 
 
 def _joined(tokens: Sequence[Token]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda.definitions import Definitions, Function, declared_name
 from portcheck.frontends.cuda.include import Includes
+from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.lower import Text, lower
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.parse import parse
@@ -52,14 +53,17 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
     definitions = Definitions()
     macros = {name: Macro(name, None, value) for name, value in options.defines}
     macros.setdefault(_ARCHITECTURE, Macro(_ARCHITECTURE, None, _ASSUMED_ARCHITECTURE))
-    preprocessor = Preprocessor(macros)
+    preprocessor = Preprocessor(macros, template_parameters_in(source.text) & macros.keys())
     includes = Includes(definitions, options.include_roots)
     includes.within(source.path)
-    unit = parse(source, preprocessor.process(source.text, includes.read))
+    prepared, origins = preprocessor.process(source.text, includes.read)
+    unit = parse(source, prepared, (origins,))
     definitions.collect(unit, own=True)
     notes = [f"header {name} was not found" for name in includes.missing]
     if preprocessor.undefined - {""}:
         notes.append(f"taken as not defined in #if: {', '.join(sorted(preprocessor.undefined - {''}))}")
+    if preprocessor.has_exceeded:
+        notes.append("macros expand to too much; some were left as they are")
     if _ARCHITECTURE in source.text and _ARCHITECTURE not in dict(options.defines):
         notes.append(f"{_ARCHITECTURE} is taken to be {_ASSUMED_ARCHITECTURE}")
     return CudaModule(Text(source.path, unit, definitions, preprocessor.macros, tuple(notes)), options)
@@ -69,13 +73,27 @@ _ARCHITECTURE = "__CUDA_ARCH__"
 _ASSUMED_ARCHITECTURE = "800"
 
 
+def template_parameters_in(text: str) -> frozenset[str]:
+    """The names of all template parameters of `text`, which macros of the same name would replace."""
+    if "template" not in text:
+        return frozenset()
+    found: set[str] = set()
+    tokens = [token.text for token in significant(text)]
+    depth = 0
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        depth += token == "<" and (before == "template" or depth > 0)
+        depth -= min(depth, {">": 1, ">>": 2}.get(token, 0))
+        if depth and after in (",", ">", "=", ">>"):
+            found.add(token)
+    return frozenset(found)
+
+
 def _signature(function: Function) -> KernelSignature:
     names = tuple(declared_name(parameter.field("declarator")) for parameter in function.parameters)
     body = function.body
     span = function.node.span
-    if body is not None and function.node.unit.fixed is None:
-        unit = function.node.unit
-        span = unit.source.span(unit.character(function.node.start), unit.character(function.declarator.end))
+    if body is not None:
+        span = function.node.unit.span(function.node.start, function.declarator.end)
     return KernelSignature(function.name, names, span)
 
 

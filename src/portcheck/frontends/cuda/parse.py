@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from portcheck.core.source import SourceFile, Span
 from portcheck.frontends.cuda.grammar import parser
+from portcheck.frontends.cuda.origins import Origins
 from portcheck.frontends.cuda.syntax import Node, Unit
 
 
-def parse(source: SourceFile, text: str, fixed: Span | None = None) -> Unit:
-    """`text`, which stands in `source` (or is an expansion that stands at `fixed`), parsed."""
+def parse(source: SourceFile, text: str, origins: tuple[Origins, ...] = (), fixed: Span | None = None) -> Unit:
+    """`text` parsed; its characters stand where `origins`, last edit first, say in `source`, or all at `fixed`."""
     encoded = text.encode("utf-8", "replace")
-    return Unit(source, encoded, parser().parse(encoded), fixed)
+    return Unit(source, encoded, parser().parse(encoded), origins, fixed)
 
 
 def part_of(unit: Unit, start: int, end: int) -> Unit:
     """The bytes from `start` to `end` of `unit`, parsed by themselves; their places stay what they are."""
     text = unit.encoded[:end].decode("utf-8", "replace")
     before = unit.character(start)
-    return parse(unit.source, " " * before + text[before:], unit.fixed)
+    return parse(unit.source, " " * before + text[before:], unit.origins, unit.fixed)
 
 
 def parse_expression(text: str, fixed: Span) -> Node | None:
     """The expression that `text` is; None where it is none."""
-    unit = parse(SourceFile(fixed.path, text), f"void f() {{ (\n{text}\n); }}", fixed)
+    unit = parse(SourceFile(fixed.path, text), f"void f() {{ (\n{text}\n); }}", fixed=fixed)
     if unit.root.is_broken:
         return None
     function = unit.root.named[0] if unit.root.named else None
@@ -31,11 +32,3 @@ def parse_expression(text: str, fixed: Span) -> Node | None:
         return None
     inner = body.named[0].named
     return inner[0] if len(inner) == 1 else None
-
-
-def parse_statements(text: str, fixed: Span) -> Node | None:
-    """The statements that `text` is, as a block; None where it does not parse."""
-    unit = parse(SourceFile(fixed.path, text), f"void f() {{\n{text}\n;}}", fixed)
-    if unit.root.is_broken or len(unit.root.named) != 1:
-        return None
-    return unit.root.named[0].field("body")

@@ -1,8 +1,8 @@
-"""Reads directives and makes text that parses: same length, same lines, so that positions stay true.
+"""Reads directives and expands macros; every character keeps its place in the source.
 
-Directives, branches not taken and what the grammar cannot read are blanked or overwritten in place; macros are
-collected here and expanded where they are used. A name that is not defined is 0 in `#if`, as C says; the names taken
-for 0 are reported, because the build may define them.
+Directives and branches not taken are blanked in place. Uses of macros become what they stand for, and all of that
+stands where the use does. A name that is not defined is 0 in `#if`, as C says; the names taken for 0 are reported,
+because the build may define them.
 """
 
 from __future__ import annotations
@@ -11,30 +11,96 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from portcheck.frontends.cuda.conditions import holds
-from portcheck.frontends.cuda.lexer import TokenKind, significant, tokens_of
+from portcheck.frontends.cuda.expansion import Exceeded, Expander, Unclosed
+from portcheck.frontends.cuda.lexer import TokenKind, blank, directives, names_in, significant, tokens_of
 from portcheck.frontends.cuda.macros import Macro, read_definition
-from portcheck.frontends.cuda.rewrites import rewrite
+from portcheck.frontends.cuda.origins import Edit, Origins, edited
+from portcheck.knowledge import ConstructKind, load
 
 Includer = Callable[[str, "Preprocessor"], None]
+_MOST_TOKENS = 2_000_000
+"""Tokens that all macros of a file and its headers may come to."""
+_MOST_TOKENS_OF_ONE = 100_000
+_PRAGMA = "_Pragma"
 
 
 @dataclass
 class Preprocessor:
-    """The macros defined so far and the names that conditions took for 0; shared by a file and what it includes."""
+    """The macros defined so far and the names that conditions took for 0; shared by a file and what it includes.
+
+    Names of `kept` are left as they are: they are template parameters as well, and said to be something.
+    """
 
     macros: dict[str, Macro]
+    kept: frozenset[str] = frozenset()
     undefined: set[str] = field(default_factory=set)
+    has_exceeded: bool = False
+    _left: int = _MOST_TOKENS
+    _expandable: dict[str, Macro] = field(default_factory=dict)
 
-    def process(self, text: str, include: Includer) -> str:
-        """`text` made parsable; `include` is called with each header name as it is written (`"x.h"`, `<x>`)."""
+    def __post_init__(self) -> None:
+        self._expandable[_PRAGMA] = Macro(_PRAGMA, ("text",), "")
+        for macro in self.macros.values():
+            self.define(macro)
+
+    def define(self, macro: Macro) -> None:
+        """Adds a macro. CUDA's qualifiers stay what they are, whatever a file says for other compilers."""
+        self.macros[macro.name] = macro
+        construct = load().construct(macro.name)
+        is_qualifier = construct is not None and construct.kind is ConstructKind.QUALIFIER
+        if macro.name not in self.kept and not is_qualifier:
+            self._expandable[macro.name] = macro
+
+    def undefine(self, name: str) -> None:
+        """Removes a macro, if there is one of that name."""
+        self.macros.pop(name, None)
+        self._expandable.pop(name, None)
+
+    def process(self, text: str, include: Includer) -> tuple[str, Origins]:
+        """`text` as the parser is to see it; `include` is called with each header name as written (`"x.h"`, `<x>`)."""
         reader = _Directives(self, include)
-        characters = list(text)
-        for start, end, directive in _logical_lines(text):
-            if directive:
-                reader.read(directive)
-            if directive or not reader.is_active:
-                _blank(characters, start, end)
-        return rewrite("".join(characters), self.macros)
+        parts: list[str] = []
+        edits: list[Edit] = []
+        position = 0
+        for start, end, directive in directives(text):
+            self._ordinary(text[position:start], position, reader, (parts, edits))
+            parts.append(blank(text[start:end]))
+            reader.read(directive)
+            position = end
+        self._ordinary(text[position:], position, reader, (parts, edits))
+        return edited("".join(parts), edits)
+
+    def _ordinary(self, text: str, start: int, reader: _Directives, found: tuple[list[str], list[Edit]]) -> None:
+        """Adds a stretch without directives, and what its macros become."""
+        parts, edits = found
+        if not reader.is_active:
+            parts.append(blank(text))
+            return
+        parts.append(text)
+        if not self._expandable.keys().isdisjoint(names_in(text)):
+            edits.extend(self._expanded(text, start))
+
+    def _expanded(self, text: str, offset: int) -> list[Edit]:
+        tokens = tokens_of(text)
+        expander = Expander(self._expandable, 0)
+        edits: list[Edit] = []
+        index = 0
+        while index < len(tokens) and not self.has_exceeded:
+            token = tokens[index]
+            index += 1
+            if token.kind is not TokenKind.NAME or token.text not in self._expandable:
+                continue
+            expander.budget = allowed = min(self._left, _MOST_TOKENS_OF_ONE)
+            try:
+                expanded, after = expander.use(tokens, index - 1)
+            except (Exceeded, Unclosed, RecursionError):
+                expanded, after = token.text, index
+            self._left -= allowed - max(expander.budget, 0)
+            self.has_exceeded = self._left <= 0
+            if expanded != token.text or after != index:
+                edits.append(Edit(offset + token.start, offset + tokens[after - 1].end, expanded))
+                index = after
+        return edits
 
 
 @dataclass
@@ -97,68 +163,11 @@ class _Directives:
             case "define":
                 macro = read_definition(rest)
                 if macro is not None:
-                    self._preprocessor.macros[macro.name] = macro
+                    self._preprocessor.define(macro)
             case "undef":
                 for token in significant(rest)[:1]:
-                    self._preprocessor.macros.pop(token.text, None)
+                    self._preprocessor.undefine(token.text)
             case "include":
                 self._include(rest.strip(), self._preprocessor)
             case _:
                 pass
-
-
-def _logical_lines(text: str) -> list[tuple[int, int, str]]:
-    """Start, end and directive text ("" for ordinary lines) of every line; continued lines count as one.
-
-    A `#` begins a directive where it is the first thing on its line, outside comments and strings.
-    """
-    lines: list[tuple[int, int, str]] = []
-    begin = 0
-    pieces: list[str] | None = None
-    is_fresh = True
-    for token in tokens_of(text):
-        if token.kind is TokenKind.SPACE and ("\n" in token.text or "\r" in token.text):
-            begin, pieces, is_fresh = _line_ends(lines, text, (begin, pieces), token.start, token.text)
-        elif token.kind in (TokenKind.SPACE, TokenKind.COMMENT):
-            if pieces is not None:
-                pieces.append(" ")
-        elif is_fresh and token.text == "#":
-            pieces, is_fresh = [], False
-        else:
-            is_fresh = False
-            if pieces is not None:
-                pieces.append(token.text)
-    lines.append((begin, len(text), "".join(pieces) if pieces is not None else ""))
-    return lines
-
-
-def _line_ends(
-    lines: list[tuple[int, int, str]], text: str, current: tuple[int, list[str] | None], start: int, space: str
-) -> tuple[int, list[str] | None, bool]:
-    """Handles white space with line ends in it: a continued directive goes on, else the line is done."""
-    begin, pieces = current
-    if pieces and pieces[-1] == "\\":
-        pieces[-1] = " "
-        first = _after_first_line_end(space)
-        if "\n" not in space[first:] and "\r" not in space[first:]:
-            return begin, pieces, False
-        end = start + first
-    else:
-        end = start
-    lines.append((begin, end, "".join(pieces) if pieces is not None else ""))
-    return end, None, True
-
-
-def _after_first_line_end(space: str) -> int:
-    for index, character in enumerate(space):
-        if character == "\n":
-            return index + 1
-        if character == "\r":
-            return index + (2 if space[index + 1 : index + 2] == "\n" else 1)
-    return len(space)
-
-
-def _blank(characters: list[str], start: int, end: int) -> None:
-    for index in range(start, end):
-        if characters[index] not in "\r\n":
-            characters[index] = " "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from portcheck.core.source import SourceFile, Span
 from portcheck.frontends.cuda.grammar import search
+from portcheck.frontends.cuda.origins import Origins
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Raw
@@ -16,12 +17,19 @@ if TYPE_CHECKING:
 
 
 class Unit:
-    """One parsed text. `fixed` is the place of all its nodes where the text is an expansion, not a file."""
+    """One parsed text.
 
-    def __init__(self, source: SourceFile, encoded: bytes, tree: Tree, fixed: Span | None = None) -> None:
+    `origins` are the edits that made it from the source, the last first; `fixed` is the place of all its nodes where
+    the text does not come from a file.
+    """
+
+    def __init__(
+        self, source: SourceFile, encoded: bytes, tree: Tree, origins: tuple[Origins, ...], fixed: Span | None
+    ) -> None:
         self.source = source
         self.encoded = encoded
         self.tree = tree
+        self.origins = origins
         self.fixed = fixed
 
     @property
@@ -44,6 +52,15 @@ class Unit:
     def character(self, byte: int) -> int:
         """The code-point offset of a byte offset."""
         return byte - bisect_right(self._continuations, byte - 1) if self._continuations else byte
+
+    def span(self, start: int, end: int) -> Span:
+        """Where the bytes from `start` to `end` stand."""
+        if self.fixed is not None:
+            return self.fixed
+        first, last = self.character(start), self.character(end)
+        for origins in self.origins:
+            first, last = origins.span(first, last)
+        return self.source.span(first, last)
 
 
 class Node:
@@ -83,10 +100,7 @@ class Node:
     @property
     def span(self) -> Span:
         """Where it stands."""
-        unit = self.unit
-        if unit.fixed is not None:
-            return unit.fixed
-        return unit.source.span(unit.character(self.start), unit.character(self.end))
+        return self.unit.span(self.start, self.end)
 
     @property
     def parent(self) -> Node | None:
