@@ -81,6 +81,7 @@ class Expander:
                 done.append(piece)
             else:
                 arguments, close = _arguments(pending, rest)
+                self.budget -= sum(map(len, arguments))
                 body = self._substituted(macro, _fitted(macro, arguments), depth)
                 pending.extend(_marked(body, piece, (piece.hidden & close.hidden) | {macro.name}))
         return done

@@ -28,6 +28,7 @@ from portcheck.frontends.cuda.places import (
     write,
 )  # fmt: skip
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.statement_values import statement_value
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import named_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
@@ -111,6 +112,8 @@ def _compound(state: State, node: Node) -> Value:
             type_ = type_of(state, node.field("type"))
             via = f"({type_.name})"
             return state.opaque(node, "cast") if inner is None else cast_to(state, node, inner, type_, via)
+        case "compound_statement":
+            return statement_value(state, node)
         case "comma_expression":
             return _comma(state, node)
         case "sizeof_expression" | "alignof_expression":

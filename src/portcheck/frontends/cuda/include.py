@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda.definitions import Definitions
-from portcheck.frontends.cuda.parse import parse
 from portcheck.frontends.cuda.preprocess import Preprocessor
+from portcheck.frontends.cuda.repair import read_unit
 
 _SUFFIXES = frozenset({".h", ".hh", ".hpp", ".hxx", ".cuh", ".cu", ".inc", ".inl", ".c", ".cc", ".cpp"})
 _MOST_FILES = 64
@@ -53,7 +53,7 @@ class Includes:
         finally:
             self._folders.pop()
             preprocessor.undefined = undefined
-        self.definitions.collect(parse(source, prepared, (origins,)), own=False)
+        self.definitions.collect(read_unit(source, prepared, (origins,)), own=False)
 
     def _find(self, name: str, is_quoted: bool) -> Path | None:
         if not name or "\0" in name or PurePosixPath(name).is_absolute() or Path(name).suffix not in _SUFFIXES:

@@ -217,9 +217,16 @@ def mutations_of(state: State, body: Node) -> Mutations:
             parameters = candidate.parameters
             if position < len(parameters) and _is_reference(parameters[position]):
                 return True
-        return name in state.macros  # one that could not be expanded may do anything
+        return name in state.macros or _may_be_a_macro(state, call, name)
 
     return Mutations(body, takes_reference)
+
+
+def _may_be_a_macro(state: State, call: Node, name: str) -> bool:
+    """Whether a call is a statement of its own and nothing in reach says what it calls."""
+    parent = call.parent
+    is_statement = parent is not None and parent.type == "expression_statement"
+    return is_statement and bool(name) and name not in state.definitions.functions and state.construct(name) is None
 
 
 def _is_reference(parameter: Node) -> bool:

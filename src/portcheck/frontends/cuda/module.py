@@ -10,8 +10,8 @@ from portcheck.frontends.cuda.include import Includes
 from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.lower import Text, lower
 from portcheck.frontends.cuda.macros import Macro
-from portcheck.frontends.cuda.parse import parse
 from portcheck.frontends.cuda.preprocess import Preprocessor
+from portcheck.frontends.cuda.repair import read_unit
 from portcheck.frontends.cuda.state import CudaOptions
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Program
@@ -57,7 +57,7 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
     includes = Includes(definitions, options.include_roots)
     includes.within(source.path)
     prepared, origins = preprocessor.process(source.text, includes.read)
-    unit = parse(source, prepared, (origins,))
+    unit = read_unit(source, prepared, (origins,))
     definitions.collect(unit, own=True)
     notes = [f"header {name} was not found" for name in includes.missing]
     if preprocessor.undefined - {""}:

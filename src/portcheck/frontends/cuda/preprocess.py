@@ -18,9 +18,10 @@ from portcheck.frontends.cuda.origins import Edit, Origins, edited
 from portcheck.knowledge import ConstructKind, load
 
 Includer = Callable[[str, "Preprocessor"], None]
-_MOST_TOKENS = 2_000_000
-"""Tokens that all macros of a file and its headers may come to."""
-_MOST_TOKENS_OF_ONE = 100_000
+_MOST_TOKENS = 500_000
+"""Tokens that all macros of a file and its headers may come to, besides a few for every character of the text."""
+_MOST_TOKENS_PER_CHARACTER = 4
+_MOST_TOKENS_OF_ONE = 50_000
 _PRAGMA = "_Pragma"
 
 
@@ -58,6 +59,7 @@ class Preprocessor:
 
     def process(self, text: str, include: Includer) -> tuple[str, Origins]:
         """`text` as the parser is to see it; `include` is called with each header name as written (`"x.h"`, `<x>`)."""
+        self._left += _MOST_TOKENS_PER_CHARACTER * len(text)
         reader = _Directives(self, include)
         parts: list[str] = []
         edits: list[Edit] = []
