@@ -213,7 +213,7 @@ def test_a_template_parameter_of_that_name_stays_one() -> None:
     text = "template <typename T, int N> __global__ void k(T* a) { a[N] = (T)1; }"
     lowered = program(text, options=CudaOptions(defines=(("T", "double"), ("N", "3"))))
     assert "buffer a: float64" in print_program(lowered)
-    assert "store a[3]" in print_program(lowered)
+    assert "store a[3" in print_program(lowered)
 
 
 EXPLODING = {
