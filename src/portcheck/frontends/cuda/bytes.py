@@ -57,7 +57,8 @@ def _divided(distance: Expr, size: int) -> Expr | None:
         return None
     left, right = distance.arguments
     if distance.operator is Operator.MULTIPLY:
-        for one, other in ((left, right), (right, left)):
+        pairs = ((right, left), (left, right)) if isinstance(right, Const) else ((left, right), (right, left))
+        for one, other in pairs:
             part = _divided(one, size)
             if part is not None:
                 is_one = isinstance(part, Const) and part.value == 1

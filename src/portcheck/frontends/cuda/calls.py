@@ -9,21 +9,27 @@ from portcheck.frontends.cuda.declarations import initial_value
 from portcheck.frontends.cuda.groups import method, operator_named, operator_object
 from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
+from portcheck.frontends.cuda.members import member_place, member_value
+from portcheck.frontends.cuda.methods import THIS, functions_of, method_call, owner_of, record_of
 from portcheck.frontends.cuda.names import constant, identifier
 from portcheck.frontends.cuda.obstacles import construct_kind
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import pointer_of, read
+from portcheck.frontends.cuda.records import MemberScope, Record
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.types import named_type, type_of
+from portcheck.frontends.cuda.types import named_type, scope_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
     Aggregate,
     Closure,
     CType,
     FunctionName,
     Group,
+    Handle,
+    Lost,
     Nothing,
     Place,
+    Pointer,
     Scalar,
     TypeKind,
     Value,
@@ -56,6 +62,9 @@ def _named_call(state: State, call: CallSite) -> Value:
     if call.name in _CASTS:
         return _cast(state, call)
     bound = state.lookup(call.name)
+    held = _held_call(state, call, bound)
+    if held is not None:
+        return held
     if isinstance(bound, FunctionName):
         call = CallSite(call.node, bound.name, call.templates, call.arguments)
     elif isinstance(bound, Closure):
@@ -74,17 +83,64 @@ def _named_call(state: State, call: CallSite) -> Value:
         if inlined is not None:
             return inlined
     type_ = bound if isinstance(bound, CType) else named_type(state, call.name)
+    if type_.kind is TypeKind.UNKNOWN and call.node.type == "call_expression":
+        type_ = _written_type(state, call) or type_
     if type_.kind in (TypeKind.SCALAR, TypeKind.VECTOR, TypeKind.RECORD):
         return _constructor(state, call, type_)
     functor = operator_named(state, call.name)
     if functor is not None and not call.arguments:
         return functor
     construct = state.construct(call.name)
+    if construct is not None and construct.value is not None and not call.arguments:
+        return identifier(state, call.node, call.name)
     if construct is not None:
         known = known_call(state, call, construct)
         if known is not None:
             return known
     return unknown_call(state, call, construct)
+
+
+def _held_call(state: State, call: CallSite, bound: object) -> Value | None:
+    """The call of a function object, or of a function of a record: its own from inside, a static one by its scope."""
+    function = call.node.field("function")
+    if isinstance(bound, Aggregate | Place):
+        record = record_of(state, type_of_value(bound))
+        return _on_record(state, call, bound, record, "operator()") if record is not None else None
+    if bound is not None:
+        return None
+    if function is not None and function.type == "qualified_identifier" and call.node.type == "call_expression":
+        owner, name = scope_type(state, function.field("scope")), call.name.rpartition("::")[2]
+        record = record_of(state, owner)
+        this = state.lookup(THIS)
+        is_base = isinstance(this, Pointer | Handle)
+        on = owner_of(state, this) if is_base and isinstance(this, Pointer | Handle) else None
+        return _on_record(state, call, on, record, name) if record is not None else None
+    this = state.lookup(THIS)
+    if isinstance(this, Pointer | Handle):
+        on = owner_of(state, this)
+        record = record_of(state, type_of_value(on))
+        return _on_record(state, call, on, record, call.name) if record is not None else None
+    for scope in reversed(state.scopes):
+        record = scope.record if isinstance(scope, MemberScope) else None
+        found = _on_record(state, call, None, record, call.name) if record is not None else None
+        if found is not None:
+            return found
+    return None
+
+
+def _on_record(state: State, call: CallSite, owner: Value | None, record: Record, name: str) -> Value | None:
+    """The call of the function `name` of a record, its arguments evaluated only if there is one."""
+    if not functions_of(state, record, name):
+        return None
+    values = [state.evaluate(argument) for argument in call.arguments]
+    return method_call(state, CallSite(call.node, name, call.templates, call.arguments), owner, record, values)
+
+
+def _written_type(state: State, call: CallSite) -> CType | None:
+    """The type that is called as a constructor by a name with scopes or template arguments."""
+    function = call.node.field("function")
+    forms = ("template_function", "qualified_identifier", "dependent_type")
+    return type_of(state, function) if function is not None and function.type in forms else None
 
 
 def _is_known_elsewhere(state: State, name: str) -> bool:
@@ -147,6 +203,20 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
     call = CallSite(node, name, tuple(templates), tuple(arguments.named if arguments is not None else ()))
     if isinstance(owner, Group):
         return method(state, call, owner)
+    if isinstance(owner, Lost):
+        return owner
+    on = owner_of(state, owner)
+    record = record_of(state, type_of_value(on))
+    if record is not None:
+        found = _on_record(state, call, on, record, "".join(name.split()))
+        if found is not None:
+            return found
+    called = _member_object(state, on, name)
+    if called is not None:
+        inner = record_of(state, type_of_value(called))
+        found = _on_record(state, call, called, inner, "operator()") if inner is not None else None
+        if found is not None:
+            return found
     for argument in call.arguments:
         read(state, state.evaluate(argument), argument)
     reason = f"call of method {name}"
@@ -155,11 +225,24 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
     return state.opaque(node, reason, kind=OpaqueKind.CALL)
 
 
+def _member_object(state: State, owner: Value, name: str) -> Value | None:
+    """The member of `owner` that is called like a function."""
+    if isinstance(owner, Aggregate):
+        return member_value(owner, name)
+    return member_place(state, owner, name) if isinstance(owner, Place) else None
+
+
 def _computed_callee(state: State, node: Node, function: Node | None, arguments: Node | None) -> Value:
     callee = state.evaluate(function) if function is not None else Nothing()
     call = CallSite(node, "function", (), tuple(arguments.named if arguments is not None else ()))
     if isinstance(callee, Closure):
         return closure_call(state, call, callee)
+    on = owner_of(state, callee)
+    record = record_of(state, type_of_value(on))
+    if record is not None:
+        found = _on_record(state, call, on, record, "operator()")
+        if found is not None:
+            return found
     if isinstance(callee, FunctionName):
         return _named_call(state, CallSite(node, callee.name, (), call.arguments))
     return state.opaque(node, "call of a computed function", kind=OpaqueKind.CALL)
@@ -170,6 +253,11 @@ def _bare_name(state: State, node: Node) -> Value:
     name, templates = qualified_name(state, node)
     construct = state.construct(name)
     short = name.rpartition("::")[2]
+    owner = scope_type(state, node.field("scope")) if node.type == "qualified_identifier" else None
+    if owner is not None:
+        member = state.member_name(owner, short)
+        if member is not None and not isinstance(member, CType):
+            return member
     if construct is not None and construct.value is not None:
         return identifier(state, node, name)
     if not templates:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import INT32
+from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.copies import snapshot
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -20,9 +22,8 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.frontends.cuda.vectors import element_type, variable_members
+from portcheck.frontends.cuda.vectors import element_type, is_variable, variable_members
 from portcheck.ir import (
-    ZERO,
     Access,
     Alloc,
     Axis,
@@ -109,6 +110,9 @@ def _constructed(state: State, node: Node, declarator: Node, base: CType, scope:
     if name is None or not listed or base.kind is TypeKind.UNKNOWN:
         state.keep(node, f"declaration of a {base.name}", kind=OpaqueKind.DTYPE)
         return
+    if base.kind is TypeKind.RECORD:
+        _record(state, Declared(name.text, base), listed, node)
+        return
     value = initial_value(state, base, listed, node)
     declare_variable(state, declarator, Declared(name.text, base), value, scope)
 
@@ -118,28 +122,40 @@ def _local(state: State, declarator: Node, declared: Declared, scope: Node | Non
     if declared.extents or declared.type.kind is TypeKind.ARRAY:
         _array(state, declarator, declared, initial)
         return
-    if initial is None:
-        declare_variable(state, declarator, declared, None, scope)
-        return
-    listed = initial.named if initial.type in ("initializer_list", "argument_list") else [initial]
+    listed = [initial] if initial is not None else []
+    if initial is not None and initial.type in ("initializer_list", "argument_list"):
+        listed = initial.named
     if declared.type.reference and len(listed) == 1:
         state.bind(declared.name, state.evaluate(listed[0]))
+        return
+    if initial is not None and listed == [initial] and declared.type.kind in (TypeKind.VECTOR, TypeKind.DEDUCED):
+        source = state.evaluate(initial)
+        kept = snapshot(state, source, declared.name)
+        if kept is not None:
+            state.bind(declared.name, kept)
+            return
+        declare_variable(state, declarator, declared, read(state, source, initial), scope)
+        return
+    if declared.type.kind is TypeKind.RECORD:
+        _record(state, declared, listed, initial if initial is not None else declarator)
+        return
+    if initial is None:
+        declare_variable(state, declarator, declared, None, scope)
         return
     declare_variable(state, declarator, declared, initial_value(state, declared.type, listed, initial), scope)
 
 
+def _record(state: State, declared: Declared, listed: list[Node], node: Node) -> None:
+    """A variable of a record; what was made for it is the variable, what was there before is copied."""
+    value = state.make(declared.type, listed, node, declared.name)
+    if isinstance(value, Aggregate) and not is_variable(value):
+        value = variable_members(state, declared.name, declared.type, value, node, True)
+    state.bind(declared.name, value)
+
+
 def initial_value(state: State, type_: CType, listed: list[Node], node: Node) -> Value:
     """The value of an initialiser of one or several expressions."""
-    if len(listed) == 1:
-        return read(state, state.evaluate(listed[0]), listed[0])
-    if not listed and type_.kind is TypeKind.SCALAR and type_.dtype is not None:
-        return convert(state, Scalar(ZERO, INT32), type_.dtype)
-    if type_.fields and len(listed) <= len(type_.fields):
-        values = [read(state, state.evaluate(item), item) for item in listed]
-        zero = Scalar(ZERO, INT32)
-        padded = [*values, *(zero for _ in type_.fields[len(values) :])]
-        return Aggregate(type_, tuple((name, value) for (name, _), value in zip(type_.fields, padded, strict=True)))
-    return state.opaque(node, f"initialiser of a {type_.name}", kind=OpaqueKind.DTYPE)
+    return read(state, state.make(type_, listed, node, ""), node)
 
 
 def declare_variable(state: State, node: Node, declared: Declared, value: Value | None, scope: Node | None) -> None:
@@ -222,10 +238,11 @@ def _array(state: State, node: Node, declared: Declared, initial: Node | None) -
     buffer = state.allocate(declared.name, dtype, shape)
     place = Place(buffer.name, (), element, len(extents))
     state.bind(declared.name, place)
-    if initial is None:
-        return
     if element.kind is TypeKind.RECORD:
-        state.keep(initial, "initialiser of an array", kind=OpaqueKind.MEMORY)
+        counts = tuple(constant_value(extent) or 0 for extent in extents)
+        state.make_array(place, counts, initial, node)
+        return
+    if initial is None:
         return
     if initial.type != "initializer_list" or len(items) > _LARGEST_INITIALISER:
         state.keep(initial, "initialiser of an array", kind=OpaqueKind.MEMORY)

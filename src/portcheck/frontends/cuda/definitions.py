@@ -59,6 +59,8 @@ class Definitions:
     units: list[Unit] = field(default_factory=list)
     declared: dict[str, bool] = field(default_factory=dict)
     """Whether any text in reach declares a name, as far as that was asked."""
+    methods: dict[str, list[Function]] = field(default_factory=dict)
+    """The name of a function to those that records define under it."""
     _read_again: int = 0
 
     def collect(self, unit: Unit, own: bool) -> None:
@@ -73,8 +75,18 @@ class Definitions:
             self.declare(node)
             inner = node.field("parameters") if node.type == "template_declaration" else None
             children = self._before_stranded(node) if own and node.type == _BROKEN else node.children
+            if node.type == "field_declaration_list":
+                self._methods(node)
             if node.type not in ("compound_statement", "lambda_expression", "field_declaration_list"):
                 stack.extend((child, inner) for child in reversed(children))
+
+    def _methods(self, body: Node) -> None:
+        """The functions that a record defines, for what they may change of their arguments."""
+        for node in body.named:
+            inner = node.named[-1] if node.type == "template_declaration" and node.named else node
+            function = function_of(inner, None) if inner.type == "function_definition" else None
+            if function is not None:
+                self.methods.setdefault(function.name, []).append(function)
 
     def _function(self, node: Node, template: Node | None, own: bool) -> None:
         function = function_of(node, template)
@@ -82,7 +94,8 @@ class Definitions:
             return
         self.functions.setdefault(function.name, []).append(function)
         if function.scope is not None:
-            self.scoped.setdefault(_simple_name(function.scope), []).append(function)
+            self.scoped.setdefault(simple_name(function.scope), []).append(function)
+            self.methods.setdefault(function.name, []).append(function)
         if function.is_kernel and own:
             self.kernels.append(function)
 
@@ -118,7 +131,7 @@ class Definitions:
                 named = node.field("name")
                 is_definition = node.type == "alias_declaration" or node.field("body") is not None
                 if named is not None and is_definition and named.type == "template_type":
-                    self.specialisations.setdefault(_simple_name(named), []).append(node)
+                    self.specialisations.setdefault(simple_name(named), []).append(node)
                 elif named is not None and is_definition:
                     self.types[named.text] = node
             case "enum_specifier":
@@ -162,7 +175,7 @@ def function_of(node: Node, template: Node | None) -> Function | None:
         cast = node.field("declarator")
         is_conversion = cast is not None and (cast.type == "operator_cast" or scope is not None)
         return Function(CONVERSION, node, declarator, template, False, scope) if is_conversion else None
-    text = "".join(name.text.split()) if name.type == "operator_name" else _simple_name(name)
+    text = "".join(name.text.split()) if name.type == "operator_name" else simple_name(name)
     return Function(text, node, declarator, template, is_kernel, scope)
 
 
@@ -178,7 +191,7 @@ def _kernel_in(parts: list[Node], before: Node | None) -> Function | None:
     if declarator is None or name is None or not any(part.type == "{" for part in parts):
         return None
     template = before if before is not None and before.type == "template_parameter_list" else None
-    return Function(_simple_name(name), Wreck(parts), declarator, template, is_kernel=True)
+    return Function(simple_name(name), Wreck(parts), declarator, template, is_kernel=True)
 
 
 _BOUNDARIES = frozenset({_ENTRY, "function_definition", "template", "template_declaration", "linkage_specification"})
@@ -192,7 +205,7 @@ def declared_name(declarator: Node | None) -> str:
         if node.type in ("identifier", "type_identifier", "field_identifier"):
             return node.text
         if node.type == "qualified_identifier":
-            return _simple_name(node)
+            return simple_name(node)
         following = node.field("declarator")
         node = following if following is not None else _inner_declarator(node)
     return ""
@@ -205,7 +218,8 @@ def _inner_declarator(node: Node) -> Node | None:
     return next((child for child in node.named), None)
 
 
-def _simple_name(node: Node) -> str:
+def simple_name(node: Node) -> str:
+    """The last part of a name, without scopes and template arguments."""
     while node.type in ("qualified_identifier", "template_function", "template_type"):
         inner = node.field("name")
         if inner is None:

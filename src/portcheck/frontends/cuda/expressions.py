@@ -5,12 +5,19 @@ from __future__ import annotations
 from math import prod
 
 from portcheck.core.dtype import BOOL, INT32, UINT64
-from portcheck.frontends.cuda.arithmetic import binary, connective, one_of, unary
-from portcheck.frontends.cuda.bits import copy_bits, is_reinterpreted
+from portcheck.frontends.cuda.arithmetic import binary, connective, unary
+from portcheck.frontends.cuda.assignments import (
+    assignment,
+    has_members,
+    is_vector,
+    memberwise,
+    operands,
+    update,
+)  # fmt: skip
 from portcheck.frontends.cuda.casts import cast_to, pointer_comparison
 from portcheck.frontends.cuda.choices import choose, short_circuit
 from portcheck.frontends.cuda.constants import constant_value
-from portcheck.frontends.cuda.conversions import common, convert
+from portcheck.frontends.cuda.conversions import common
 from portcheck.frontends.cuda.instruction_set import inline_assembly
 from portcheck.frontends.cuda.layout import layout
 from portcheck.frontends.cuda.literals import character_literal, number_literal
@@ -25,7 +32,6 @@ from portcheck.frontends.cuda.places import (
     read,
     scalar,
     target,
-    write,
 )  # fmt: skip
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statement_values import statement_value
@@ -38,7 +44,6 @@ from portcheck.frontends.cuda.values import (
     CType,
     Handle,
     Lost,
-    Nothing,
     Null,
     Place,
     Pointer,
@@ -47,10 +52,21 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
+from portcheck.frontends.cuda.vectors import is_variable
 from portcheck.ir import Const, OpaqueKind
 
 _LEAVES = frozenset(
-    {"identifier", "number_literal", "char_literal", "true", "false", "null", "field_identifier", "type_identifier"}
+    {
+        "identifier",
+        "number_literal",
+        "char_literal",
+        "true",
+        "false",
+        "null",
+        "field_identifier",
+        "type_identifier",
+        "this",
+    }
 )
 
 
@@ -80,6 +96,8 @@ def _leaf(state: State, node: Node) -> Value:
             constant = Const(node.type == "true", BOOL)
         case "null":
             return Null()
+        case "this":
+            return identifier(state, node, "this")
         case _:
             return identifier(state, node)
     if constant is None:
@@ -94,9 +112,9 @@ def _compound(state: State, node: Node) -> Value:
         case "unary_expression":
             return _unary(state, node)
         case "assignment_expression":
-            return _assignment(state, node)
+            return assignment(state, node)
         case "update_expression":
-            return _update(state, node)
+            return update(state, node)
         case "subscript_expression":
             return _subscript(state, node)
         case "pointer_expression":
@@ -132,41 +150,27 @@ def _compound(state: State, node: Node) -> Value:
     return state.opaque(node, reason, kind=form_kind(node.type))
 
 
-def _operands(node: Node) -> tuple[Node | None, Node | None, str]:
-    operator = node.field("operator")
-    return node.field("left"), node.field("right"), operator.text if operator is not None else ""
-
-
 def _binary(state: State, node: Node) -> Value:
-    left_node, right_node, text = _operands(node)
+    left_node, right_node, text = operands(node)
     if left_node is None or right_node is None:
         return state.opaque(node, "operator without operands")
     if connective(text) is not None:
         return short_circuit(state, node, left_node, right_node, text)
-    left = read(state, state.evaluate(left_node), left_node)
-    right = read(state, state.evaluate(right_node), right_node)
+    left, right = state.evaluate(left_node), state.evaluate(right_node)
+    if has_members(left) or has_members(right):
+        found = state.operator_call(node, f"operator{text}", [(left_node, left), (right_node, right)])
+        if found is not None:
+            return found
+    left, right = read(state, left, left_node), read(state, right, right_node)
     if isinstance(left, Aggregate) or isinstance(right, Aggregate):
-        return _memberwise(state, node, (left, right), text)
+        if not is_vector(left) and not is_vector(right):
+            left, right = scalar(state, left, left_node), scalar(state, right, right_node)
+        else:
+            return memberwise(state, node, (left, right), text)
     if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
         return _address_arithmetic(state, node, (left, right), text)
     result = binary(state, text, left, right)
     return result or state.opaque(node, f"operator {text}", common(left.dtype, right.dtype), kind=OpaqueKind.DTYPE)
-
-
-def _memberwise(state: State, node: Node, sides: tuple[Value, Value], text: str) -> Value:
-    """An operator on vectors: member by member, a number against each."""
-    shape = next(side for side in sides if isinstance(side, Aggregate))
-    members: list[tuple[str, Value]] = []
-    for name, _ in shape.members:
-        parts = [side.member(name) if isinstance(side, Aggregate) else side for side in sides]
-        left, right = parts
-        if shape.type.kind is not TypeKind.VECTOR or not (isinstance(left, Scalar) and isinstance(right, Scalar)):
-            return state.opaque(node, f"operator {text} on {shape.type.name}", kind=OpaqueKind.DTYPE)
-        result = binary(state, text, left, right)
-        if result is None:
-            return state.opaque(node, f"operator {text} on {shape.type.name}", kind=OpaqueKind.DTYPE)
-        members.append((name, result))
-    return Aggregate(shape.type, tuple(members))
 
 
 def _address_arithmetic(state: State, node: Node, sides: tuple[Value, Value], text: str) -> Value:
@@ -191,96 +195,19 @@ def _unary(state: State, node: Node) -> Value:
     argument, operator = node.field("argument"), node.field("operator")
     if argument is None or operator is None:
         return state.opaque(node, "operator without operands")
-    value = read(state, state.evaluate(argument), argument)
+    value = state.evaluate(argument)
+    if has_members(value):
+        found = state.operator_call(node, f"operator{operator.text}", [(argument, value)])
+        if found is not None:
+            return found
+    value = read(state, value, argument)
+    if isinstance(value, Aggregate) and is_vector(value):
+        zero = Scalar(Const(0, INT32), INT32)
+        return memberwise(state, node, (zero, value), operator.text)
     if isinstance(value, Pointer | Null) and operator.text in ("!", "not"):
         return pointer_comparison(state, value, Null(), "==") or state.opaque(node, "negated address", BOOL)
     result = unary(state, operator.text, scalar(state, value, argument))
     return result or state.opaque(node, f"operator {operator.text}", kind=OpaqueKind.DTYPE)
-
-
-def _assignment(state: State, node: Node) -> Value:
-    left, right, text = _operands(node)
-    if left is None or right is None:
-        return state.keep(node, "assignment without operands")
-    source = state.evaluate(right)
-    if text == "=" and is_reinterpreted(state, source):
-        place = state.evaluate(left)
-        copied = copy_bits(state, place, source)
-        if copied is not None:
-            return copied
-        return _assign(state, bare(left), place, read(state, source, right), node, text)
-    value = read(state, source, right)
-    place = state.evaluate(left)
-    if text != "=":
-        old = read(state, place, left)
-        if isinstance(old, Aggregate) or isinstance(value, Aggregate):
-            value = _memberwise(state, node, (old, value), text.removesuffix("="))
-        elif isinstance(old, Pointer) and isinstance(value, Scalar) and text in ("+=", "-="):
-            value = advance(state, old, value, backwards=text == "-=")
-        else:
-            old_number, number = scalar(state, old, left), scalar(state, value, right)
-            combined = binary(state, text.removesuffix("="), old_number, number, via=text)
-            value = combined or state.opaque(node, f"operator {text}", old_number.dtype, kind=OpaqueKind.DTYPE)
-    return _assign(state, bare(left), place, value, node, text)
-
-
-def _assign(state: State, left: Node, place: Value, value: Value, node: Node, via: str) -> Value:
-    """Stores into a variable or element; a name that is an alias becomes an alias of the new value."""
-    if isinstance(place, Place | PointerCell):
-        return write(state, place, value, node, via)
-    if isinstance(place, Aggregate) and isinstance(value, Aggregate) and _is_variable(place):
-        for name, member in place.members:
-            part = value.member(name)
-            if isinstance(member, Place) and part is not None:
-                write(state, member, part, node, via)
-        return value
-    if left.type == "identifier" and state.lookup(left.text) is not None:
-        kept = convert(state, value, place.dtype) if isinstance(place, Scalar) and isinstance(value, Scalar) else value
-        return kept if state.rebind(left.text, kept) else _unbound(state, node)
-    return _assign_member(state, left, value, node)
-
-
-def _is_variable(value: Aggregate) -> bool:
-    """Whether the members are registers."""
-    return any(isinstance(member, Place) for _, member in value.members)
-
-
-def _assign_member(state: State, left: Node, value: Value, node: Node) -> Value:
-    argument, field = left.field("argument"), left.field("field")
-    owner = state.lookup(argument.text) if left.type == "field_expression" and argument is not None else None
-    if argument is None or field is None or not isinstance(owner, Aggregate):
-        return state.keep(node, f"assignment to {left.type.replace('_', ' ')}", kind=OpaqueKind.MEMORY)
-    members = dict(owner.members)
-    old = members.get(field.text)
-    if old is None:
-        return state.keep(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
-    if isinstance(old, Place | PointerCell):
-        return write(state, old, value, node)
-    if isinstance(old, Scalar) and isinstance(value, Scalar):
-        value = convert(state, value, old.dtype)
-    members[field.text] = value
-    changed = Aggregate(owner.type, tuple(members.items()))
-    return value if state.rebind(argument.text, changed) else _unbound(state, node)
-
-
-def _unbound(state: State, node: Node) -> Nothing:
-    return state.keep(node, "assignment in a macro or lambda", kind=OpaqueKind.MEMORY)
-
-
-def _update(state: State, node: Node) -> Value:
-    argument, operator = node.field("argument"), node.field("operator")
-    if argument is None or operator is None:
-        return state.keep(node, "increment without operand")
-    place = state.evaluate(argument)
-    old = read(state, place, argument)
-    step = operator.text[:1]
-    if isinstance(old, Pointer):
-        new: Value = advance(state, old, one_of(INT32), backwards=step == "-")
-    else:
-        number = scalar(state, old, argument)
-        new = binary(state, step, number, one_of(number.dtype), via=operator.text) or number
-    new = _assign(state, bare(argument), place, new, node, operator.text)
-    return new if operator.start == node.start else old
 
 
 def _subscript(state: State, node: Node) -> Value:
@@ -292,6 +219,10 @@ def _subscript(state: State, node: Node) -> Value:
     index = scalar(state, state.evaluate(listed[0]), listed[0])
     if isinstance(base, Lost):
         return base
+    if has_members(base):
+        chosen = state.operator_call(node, "operator[]", [(base_node, base), (listed[0], index)])
+        if chosen is not None:
+            return chosen
     found = element(state, base, index)
     return found if found is not None else state.opaque(node, "subscript of " + _what(base), kind=OpaqueKind.MEMORY)
 
@@ -306,10 +237,14 @@ def _pointer(state: State, node: Node) -> Value:
             return address(value)
         if isinstance(value, Lost):
             return value
-        if isinstance(value, Aggregate) and _is_variable(value):
+        if isinstance(value, Aggregate) and is_variable(value):
             return Handle(value)
         return state.opaque(node, f"address of {_what(value)}", UINT64, kind=OpaqueKind.MEMORY)
     value = _followed(state, value, argument)
+    if has_members(value):
+        found = state.operator_call(node, "operator*", [(argument, value)])
+        if found is not None:
+            return found
     if isinstance(value, Handle):
         return value.target
     if isinstance(value, Lost):
@@ -349,7 +284,7 @@ def _followed(state: State, value: Value, node: Node) -> Value:
 
 
 def _comma(state: State, node: Node) -> Value:
-    left, right, _ = _operands(node)
+    left, right, _ = operands(node)
     if left is None or right is None:
         return state.opaque(node, "comma")
     state.evaluate(left)

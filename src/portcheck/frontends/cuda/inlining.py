@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import convert
+from portcheck.frontends.cuda.copies import snapshot
 from portcheck.frontends.cuda.declarations import bound_value
-from portcheck.frontends.cuda.definitions import Function, declared_name
+from portcheck.frontends.cuda.definitions import Function, declared_name, simple_name
 from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.returns import returns_early, returns_inside_loop
-from portcheck.frontends.cuda.state import Frame, State
-from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.state import Frame, Scope, State
+from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.templates import bind_template, template_arguments
-from portcheck.frontends.cuda.types import DEDUCED, Declared, base_type, declare, scalar_type, type_of
+from portcheck.frontends.cuda.types import (
+    DEDUCED,
+    VOID,
+    Declared,
+    arrays_of,
+    base_type,
+    declare,
+    pointer_to,
+    scalar_type,
+    type_of,
+    type_of_value,
+)  # fmt: skip
 from portcheck.frontends.cuda.values import Aggregate, Closure, CType, Nothing, Place, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.vectors import variable_members
 from portcheck.ir import OpaqueKind
 
 _DEEPEST = 24
@@ -26,9 +39,26 @@ _DEEPEST = 24
 def helper_call(state: State, call: CallSite) -> Value | None:
     """The call of a function whose text is at hand; None where none of that name takes these arguments."""
     values = [state.evaluate(argument) for argument in call.arguments]
-    function = _chosen(state, call, values)
-    if function is None:
-        return None
+    free = [found for found in state.definitions.functions.get(call.name, []) if not _is_method(state, found)]
+    function = chosen(state, free, values)
+    return None if function is None else inline(state, function, call, values)
+
+
+def _is_method(state: State, function: Function) -> bool:
+    """Whether a function defined by a name with scopes belongs to a record, not a namespace."""
+    if function.scope is None:
+        return False
+    return function.scope.type == "template_type" or simple_name(function.scope) in state.definitions.types
+
+
+def inline(
+    state: State, function: Function, call: CallSite, values: list[Value], around: Sequence[Scope] = (),
+    before: Callable[[], None] | None = None,
+) -> Value | None:  # fmt: skip
+    """The call of `function` with these arguments; `around` are the names of the record it belongs to.
+
+    `before` is what happens between its parameters and its body. None where it cannot be put in.
+    """
     body = function.body
     key = ("function", function.name, function.node.key)
     depth = sum(1 for instance in state.instances if instance[0] == "function")
@@ -43,11 +73,14 @@ def helper_call(state: State, call: CallSite) -> Value | None:
         return state.opaque(call.node, reason, kind=OpaqueKind.CONTROL)
     given = template_arguments(state, function, call)
     with _inlined(state, key):
-        state.scopes = [state.new_scope()]
+        state.scopes = [*around, state.new_scope()]
         outer, state.mutations = state.mutations, mutations_of(state, body)
         try:
-            bind_template(state, function, given, values)
+            if not around or function.scope is None:
+                bind_template(state, function, given, values)
             _bind_parameters(state, function, body, (call, values))
+            if before is not None:
+                before()
             return _run(state, function, body)
         finally:
             state.mutations = outer
@@ -67,10 +100,10 @@ def _inlined(state: State, key: tuple[object, ...]) -> Iterator[None]:
         state.scopes, state.statement, state.depth = outer, statement, depth
 
 
-def _chosen(state: State, call: CallSite, values: list[Value]) -> Function | None:
-    """The overload whose parameters fit the arguments best."""
+def chosen(state: State, functions: Iterable[Function], values: list[Value]) -> Function | None:
+    """The overload whose parameters fit the arguments best; None where none takes so many."""
     found: list[tuple[int, Function]] = []
-    for function in state.definitions.functions.get(call.name, []):
+    for function in functions:
         parameters = function.parameters
         required = [parameter for parameter in parameters if parameter.type == "parameter_declaration"]
         if not len(required) <= len(values) <= len(parameters) or function.is_kernel:
@@ -94,8 +127,9 @@ def _fit(state: State, function: Function, values: list[Value]) -> int:
         elif type_.kind is TypeKind.POINTER:
             target = type_.target.dtype if type_.target is not None else None
             score += 1 + (target is not None and target == getattr(getattr(value, "type", None), "dtype", None))
-        elif isinstance(value, Aggregate):
-            score += 2 * (type_.name == value.type.name)
+        else:
+            own = type_of_value(value)
+            score += 2 * (own is not None and type_.name == own.name)
     return score
 
 
@@ -115,29 +149,37 @@ def _bind_parameters(state: State, function: Function, body: Node, given: tuple[
 
 
 def _argument(state: State, node: Node, declared: Declared, value: Value, body: Node) -> Value:
-    """What a parameter is bound to: the place itself for a reference, else a variable with that value."""
+    """What a parameter is bound to: the place itself for a reference or array, else a variable with that value."""
+    if declared.extents and isinstance(value, Place) and value.remaining == len(declared.extents):
+        return value
     if declared.type.reference and not (declared.type.constant and isinstance(value, Place) and not value.index):
         return value
     if declared.extents:
-        declared = Declared(declared.name, CType(kind=TypeKind.POINTER, name="", target=declared.type))
+        row = arrays_of(state, Declared(declared.name, declared.type, declared.extents[1:]))
+        declared = Declared(declared.name, pointer_to(row))
+    kept = snapshot(state, value, declared.name)
+    if kept is not None:
+        return kept
     value = read(state, value, node)
     changes = state.mutations
     is_changed = changes is None or changes.is_changed(declared.name, body.start, body.end)
     is_straight = changes is not None and changes.is_straight(declared.name, body.start, body)
     type_ = declared.type
+    if type_.kind is TypeKind.RECORD and not isinstance(value, Scalar | Aggregate):
+        return value
     if type_.kind in (TypeKind.UNKNOWN, TypeKind.RECORD, TypeKind.DEDUCED):
         declared = Declared(declared.name, scalar_type(value.dtype) if isinstance(value, Scalar) else DEDUCED)
     return bound_value(state, node, declared, value, (is_changed, is_straight))
 
 
 def _run(state: State, function: Function, body: Node) -> Value:
-    base = type_of(state, function.node.field("type"))
-    result = declare(state, base, _return_declarator(function)).type
+    result = result_type(state, function)
     early = returns_early(body)
     frame = Frame(function.name, len(state.scopes) - 1, None, result)
-    if early and result.kind is not TypeKind.VOID:
-        dtype = result.dtype or FLOAT32
-        frame.result = state.register(f"{function.name}.result", dtype)
+    if early and result.kind in (TypeKind.VECTOR, TypeKind.RECORD):
+        frame.result = variable_members(state, f"{function.name}.result", result, None, body, True)
+    elif early and result.kind is not TypeKind.VOID:
+        frame.result = state.register(f"{function.name}.result", result.dtype or FLOAT32)
     state.frames.append(frame)
     try:
         with state.scope():
@@ -150,18 +192,25 @@ def _run(state: State, function: Function, body: Node) -> Value:
 def _result(state: State, frame: Frame, result: CType) -> Value:
     if result.kind is TypeKind.VOID:
         return Nothing()
-    if frame.result is not None:
+    if isinstance(frame.result, Place) and not frame.result.index:
         return state.load(frame.result, frame.result.type.dtype or FLOAT32)
+    if frame.result is not None:
+        return frame.result
     value = frame.value
     if isinstance(value, Scalar) and result.kind is TypeKind.SCALAR and result.dtype is not None:
         return convert(state, value, result.dtype)
     return value if value is not None else Nothing()
 
 
-def _return_declarator(function: Function) -> Node | None:
-    """The part of the declarator around the function: the `*` of `float* f()`."""
-    declarator = function.node.field("declarator")
-    return declarator if declarator is not None and declarator.type == "pointer_declarator" else None
+def result_type(state: State, function: Function) -> CType:
+    """What `function` returns: the `*` of `float* f()` stands around its declarator; a constructor has no type."""
+    declarator, specifier = function.node.field("declarator"), function.node.field("type")
+    if declarator is not None and declarator.type == "operator_cast":
+        return declare(state, type_of(state, declarator.field("type")), declarator.field("declarator"), True).type
+    if specifier is None:
+        return VOID
+    is_around = declarator is not None and declarator.type in ("pointer_declarator", "reference_declarator")
+    return declare(state, type_of(state, specifier), declarator if is_around else None, True).type
 
 
 def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
@@ -213,13 +262,28 @@ def mutations_of(state: State, body: Node) -> Mutations:
         if function is not None and function.type == "template_function":
             inner = function.field("name")
             name = inner.text if inner is not None else ""
-        for candidate in state.definitions.functions.get(name, []):
+        candidates = state.definitions.functions.get(name, [])
+        if function is not None and function.type == "field_expression":
+            field = function.field("field")
+            candidates = state.definitions.methods.get(field.text if field is not None else "", [])
+        for candidate in candidates:
             parameters = candidate.parameters
             if position < len(parameters) and _is_reference(parameters[position]):
                 return True
         return name in state.macros or _may_be_a_macro(state, call, name)
 
-    return Mutations(body, takes_reference)
+    def shows(call: Node, position: int) -> bool:
+        function = call.field("function")
+        if function is None or function.type not in ("identifier", "template_function"):
+            return False
+        named = function.field("name") or function
+        if named.text in state.macros:
+            return True
+        arguments = call.field("arguments")
+        is_address = arguments is not None and bare(arguments.named[position]).type == "pointer_expression"
+        return is_address and named.text not in state.definitions.functions
+
+    return Mutations(body, takes_reference, shows)
 
 
 def _may_be_a_macro(state: State, call: Node, name: str) -> bool:

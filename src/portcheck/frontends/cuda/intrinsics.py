@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.checks import check, is_check
 from portcheck.frontends.cuda.compositions import composed, is_composition, is_split, saturated, split_results
 from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
+from portcheck.frontends.cuda.copies import copy_bytes, fill_bytes
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange
 from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes
 from portcheck.frontends.cuda.ordering import is_ordering, ordering
@@ -255,4 +256,6 @@ _HANDLERS: dict[Semantics, Callable[[State, CallSite, Construct], Value | None]]
     Semantics.BARRIER_GROUP: _group_barrier,
     Semantics.REDUCE_LANES: reduce_lanes,
     Semantics.HINT: _hint,
+    Semantics.COPY: copy_bytes,
+    Semantics.FILL: fill_bytes,
 }

@@ -10,6 +10,7 @@ from portcheck.core.dtype import INT32, UINT8, UINT64, DType
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.core.source import Span
 from portcheck.frontends.cuda.calls import resolve_call
+from portcheck.frontends.cuda.construction import made, made_array
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.definitions import Definitions, Function
 from portcheck.frontends.cuda.expressions import evaluate
@@ -17,6 +18,7 @@ from portcheck.frontends.cuda.inlining import mutations_of
 from portcheck.frontends.cuda.instances import instantiate
 from portcheck.frontends.cuda.launch import LaunchSite, host_names, launch_sites, read_launch
 from portcheck.frontends.cuda.macros import Macro
+from portcheck.frontends.cuda.methods import number_of, operator_call
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for
 from portcheck.frontends.cuda.repeats import hosts, is_repeated
@@ -88,6 +90,10 @@ def _fresh_state(text: Text, options: CudaOptions) -> State:
     state.execute_all = partial(execute_all, state)
     state.resolve_call = partial(resolve_call, state)
     state.instantiate = partial(instantiate, state)
+    state.make = partial(made, state)
+    state.make_array = partial(made_array, state)
+    state.number_of = partial(number_of, state)
+    state.operator_call = partial(operator_call, state)
     return state
 
 

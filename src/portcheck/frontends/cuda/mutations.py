@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from portcheck.frontends.cuda.definitions import declared_name
@@ -28,14 +28,24 @@ class Mutation:
 class Mutations:
     """All changes within one body, by name."""
 
-    def __init__(self, body: Node, takes_reference: Callable[[Node, int], bool]) -> None:
+    def __init__(
+        self, body: Node, takes_reference: Callable[[Node, int], bool],
+        shows: Callable[[Node, int], bool] = lambda call, position: False,
+    ) -> None:  # fmt: skip
         self._by_name: dict[str, list[Mutation]] = {}
+        self._shown: set[str] = set()
+        """Names whose bytes may be seen as another type: their address is cast, or goes where nobody looks."""
         for node in body.found(*_CHANGING):
             if node.type == "ERROR" and body.type == "ERROR":
                 continue
+            self._shown.update(_shown(node, shows))
             for target, moves in _targets(node, takes_reference):
                 found = self._by_name.setdefault(target, [])
                 found.append(Mutation(node.start, _block_of(node) if moves else None))
+
+    def is_shown(self, name: str) -> bool:
+        """Whether the bytes of `name` may be seen as another type."""
+        return name in self._shown
 
     def within(self, name: str, start: int, end: int) -> list[Mutation]:
         """The changes of `name` between two byte offsets."""
@@ -48,6 +58,24 @@ class Mutations:
     def is_straight(self, name: str, start: int, scope: Node) -> bool:
         """Whether every change of `name` after `start` in the block `scope` always runs when the block does."""
         return all(found.block == scope.key for found in self.within(name, start, scope.end))
+
+
+def _shown(node: Node, shows: Callable[[Node, int], bool]) -> Iterator[str]:
+    """The names whose bytes `node` shows: under a cast of their address, or in a call that may look at them."""
+    if node.type == "cast_expression":
+        value = node.field("value")
+        yield from _addressed(value) if value is not None else ()
+    arguments = node.field("arguments") if node.type == "call_expression" else None
+    for position, argument in enumerate(arguments.named if arguments is not None else ()):
+        if shows(node, position):
+            yield from _addressed(argument)
+            yield from (name for name, _ in _named(argument, False))
+
+
+def _addressed(node: Node) -> Iterator[str]:
+    node = bare(node)
+    argument = node.field("argument") if node.type == "pointer_expression" and node.has("&") else None
+    yield from (name for name, _ in _named(argument, False))
 
 
 def _targets(node: Node, takes_reference: Callable[[Node, int], bool]) -> list[tuple[str, bool]]:

@@ -23,6 +23,7 @@ from portcheck.frontends.cuda.values import (
     Pointer,
     PointerCell,
     Scalar,
+    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
@@ -46,6 +47,8 @@ def pointer_of(state: State, value: Value) -> Pointer | None:
     match value:
         case Pointer():
             return value
+        case Slot(value=held):
+            return pointer_of(state, held)
         case PointerCell(buffer=buffer, offset=offset, type=type_):
             cell = Place(offset, (), scalar_type(INT64))
             return Pointer(buffer, (state.load(cell, INT64).expr,), type_)
@@ -152,6 +155,8 @@ def read(state: State, value: Value, node: Node, via: str = "") -> Value:
     match value:
         case Place(remaining=0) if value.type.kind is not TypeKind.ARRAY:
             return _read_place(state, value, node, via)
+        case Slot(value=held):
+            return read(state, held, node)
         case Place() | PointerCell():
             return pointer_of(state, value) or value
         case Aggregate():
@@ -176,14 +181,20 @@ def contents(state: State, value: Value, type_: CType | None, node: Node) -> Val
 
 
 def _elements(state: State, place: Place, type_: CType, node: Node) -> Value:
-    inner = type_.target
-    if inner is None or not 0 < type_.extent <= _MOST_ELEMENTS:
+    parts = elements_of(state, place, type_)
+    if parts is None:
         return state.opaque(node, "copy of an array", kind=OpaqueKind.MEMORY)
-    found: list[tuple[str, Value]] = []
-    for position in range(type_.extent):
-        part = element(state, place, Scalar(Const(position, INT32), INT32))
-        found.append((str(position), contents(state, part, inner, node) if part is not None else Nothing()))
+    found = [(str(position), contents(state, part, type_.target, node)) for position, part in enumerate(parts)]
     return Aggregate(type_, tuple(found))
+
+
+def elements_of(state: State, value: Value, type_: CType) -> list[Place] | None:
+    """The elements of an array; None where there are too many, or it is not known how many."""
+    if not 0 < type_.extent <= _MOST_ELEMENTS:
+        return None
+    parts = [element(state, value, Scalar(Const(position, INT32), INT32)) for position in range(type_.extent)]
+    found = [part for part in parts if part is not None]
+    return found if len(found) == len(parts) else None
 
 
 def _read_place(state: State, place: Place, node: Node, via: str) -> Value:
@@ -245,8 +256,15 @@ def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -
             return Scalar(address_expression(state, value), UINT64)
         case Null():
             return Scalar(Const(0, UINT64), UINT64)
-        case Aggregate(members=((_, Scalar() as only),)):
-            return only
+        case Aggregate():
+            number = state.number_of(value, node, dtype)
+            if number is not None:
+                return number
+            match value.members:
+                case ((_, Scalar() as only),):
+                    return only
+                case _:
+                    pass
         case _:
             pass
     reason = f"{node.type.replace('_', ' ')} used as a number"
@@ -267,6 +285,8 @@ def address_expression(state: State, pointer: Pointer) -> Expr:
 
 def write(state: State, target_: Value, value: Value, node: Node, via: str = "=") -> Value:
     """Assigns `value` to what `target_` names and gives the value as stored."""
+    if isinstance(target_, Slot):
+        return _write_slot(state, target_, value, node, via)
     if isinstance(target_, PointerCell):
         return _write_pointer(state, target_, value, node, via)
     if isinstance(value, Aggregate):
@@ -328,6 +348,20 @@ def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, vi
     offset = materialised(state, Scalar(flat(state, pointer.buffer, pointer.index), INT64))
     state.store(Place(cell.offset, (), scalar_type(INT64)), offset, via)
     return pointer
+
+
+def _write_slot(state: State, slot: Slot, value: Value, node: Node, via: str) -> Value:
+    """Sets a pointer that is a member: to any address where it was made, within its buffer in a loop or branch."""
+    value = read(state, value, node)
+    if slot.depth == state.builder.depth or isinstance(slot.value, Null):
+        slot.value, slot.depth = value, state.builder.depth
+    elif isinstance(slot.value, PointerCell):
+        return _write_pointer(state, slot.value, value, node, via)
+    else:
+        slot.value = state.opaque(
+            node, "pointer member that is set in a loop or branch", UINT64, kind=OpaqueKind.MEMORY
+        )
+    return value
 
 
 def cell_for(state: State, name: str, pointer: Pointer) -> PointerCell:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Function, declared_name, function_of
 from portcheck.frontends.cuda.layout import Layout, layout
@@ -14,6 +15,7 @@ from portcheck.frontends.cuda.state import Binding, Scope, State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import arrays_of, constant_of, declare, defined, type_of
 from portcheck.frontends.cuda.values import BASE, CType, Scalar, TypeKind
+from portcheck.ir import Const
 
 RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
 _STATIC = frozenset({"static", "constexpr"})
@@ -22,8 +24,9 @@ _STATIC = frozenset({"static", "constexpr"})
 class MemberScope(Scope):
     """The names of a record that stand for types and constants, found when they are first asked for."""
 
-    def __init__(self, find: Callable[[str], Binding | None]) -> None:
+    def __init__(self, record: Record, find: Callable[[str], Binding | None]) -> None:
         super().__init__(0)
+        self.record = record
         self._find = find
         self._missing: set[str] = set()
 
@@ -89,7 +92,7 @@ def build(state: State, name: str, node: Node, bindings: dict[str, Binding], aro
         return known
     incomplete = CType(kind=TypeKind.RECORD, name=name)
     record = Record(name, node, (), incomplete)
-    scope = MemberScope(lambda wanted: _found(state, record, wanted))
+    scope = MemberScope(record, lambda wanted: _found(state, record, wanted))
     scope.update(bindings)
     scope.setdefault(record.simple_name, incomplete)
     record.scopes = (*around, scope)
@@ -136,7 +139,9 @@ def _constant(state: State, declaration: Node, declarator: Node, value: Node) ->
         number = state.evaluate(value)
     if emitted or not isinstance(number, Scalar):
         return None
-    return convert(state, number, type_.dtype) if type_.dtype is not None else number
+    number = convert(state, number, type_.dtype) if type_.dtype is not None else number
+    known = constant_value(number.expr) if number.dtype.is_integer else None
+    return number if known is None else Scalar(Const(known, number.dtype), number.dtype)
 
 
 class _Placing:

@@ -26,6 +26,7 @@ from portcheck.frontends.cuda.values import (
     Pointer,
     PointerCell,
     Scalar,
+    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
@@ -91,7 +92,7 @@ class Frame:
 
     name: str
     first_scope: int
-    result: Place | None = None
+    result: Value | None = None
     result_type: CType | None = None
     value: Value | None = None
 
@@ -163,6 +164,10 @@ class State:
     evaluate: Callable[[Node], Value] = field(init=False)
     execute: Callable[[Node], None] = field(init=False)
     resolve_call: Callable[[Node], Value] = field(init=False)
+    make: Callable[[CType, list[Node], Node, str], Value] = field(init=False)
+    make_array: Callable[[Place, tuple[int, ...], Node | None, Node], None] = field(init=False)
+    number_of: Callable[[Value, Node, DType | None], Scalar | None] = field(init=False)
+    operator_call: Callable[[Node, str, list[tuple[Node, Value]]], Value | None] = field(init=False)
     instantiate: Callable[[str, Node | None, tuple[Node, ...]], CType] = field(init=False)
     records: dict[str, Record] = field(default_factory=dict)
     views: dict[tuple[str, DType], str] = field(default_factory=dict)
@@ -383,6 +388,8 @@ def _collect(binding: Binding, read: dict[str, None], operands: dict[Expr, None]
         case PointerCell(buffer=buffer, offset=offset):
             read[buffer] = None
             read[offset] = None
+        case Slot(value=value):
+            _collect(value, read, operands)
         case Scalar(expr=expr):
             operands[expr] = None
         case Aggregate(members=members) | Handle(target=Aggregate(members=members)):

@@ -11,12 +11,12 @@ from portcheck.frontends.cuda.declarations import declaration
 from portcheck.frontends.cuda.loops import do_loop, for_loop, while_loop
 from portcheck.frontends.cuda.misreadings import declare_misread, misread_declaration
 from portcheck.frontends.cuda.obstacles import form_kind
-from portcheck.frontends.cuda.places import read, scalar
+from portcheck.frontends.cuda.places import read, scalar, write
 from portcheck.frontends.cuda.returns import always_returns
-from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.state import Frame, State
 from portcheck.frontends.cuda.switches import switch
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.values import Pointer, Scalar
+from portcheck.frontends.cuda.values import Place, Pointer, Scalar, TypeKind, Value
 from portcheck.ir import Branch, Const, Leave, LeaveKind, Op, OpaqueKind, Return
 
 _SILENT = frozenset(
@@ -175,6 +175,18 @@ def _region(state: State, statements: list[Node]) -> list[Op]:
     return body
 
 
+def _returned(state: State, frame: Frame, value: Node) -> Value:
+    """What `return value` gives: the place itself for a reference, else what is there."""
+    type_ = frame.result_type
+    if type_ is not None and type_.reference:
+        return state.evaluate(value)
+    if type_ is not None and value.type == "initializer_list":
+        return read(state, state.make(type_, value.named, value, ""), value)
+    if type_ is not None and type_.kind is TypeKind.RECORD:
+        return read(state, state.make(type_, [value], value, ""), value)
+    return read(state, state.evaluate(value), value)
+
+
 def _return(state: State, node: Node) -> None:
     value = node.named[0] if node.named else None
     if not state.frames:
@@ -185,13 +197,14 @@ def _return(state: State, node: Node) -> None:
     frame = state.frames[-1]
     if value is None:
         return
-    if value.type == "initializer_list" and frame.result_type is not None and len(value.named) != 1:
-        frame.value = state.opaque(value, "initialiser list returned")
-        return
-    result = read(state, state.evaluate(value), value)
+    result = _returned(state, frame, value)
     if frame.result is None:
         frame.value = result
         return
+    if not isinstance(frame.result, Place) or frame.result.index:
+        write(state, frame.result, read(state, result, value), node, "return")
+        return
+    result = read(state, result, value)
     if isinstance(result, Pointer):
         state.keep(node, "pointer returned from several places", kind=OpaqueKind.MEMORY)
         return

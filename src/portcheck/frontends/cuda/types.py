@@ -241,8 +241,8 @@ def defined(state: State, name: str, definition: Node, depth: int = 0) -> CType:
     return state.instantiate(name, definition, ())
 
 
-def declare(state: State, base: CType, declarator: Node | None) -> Declared:
-    """What `declarator` makes of the type `base`."""
+def declare(state: State, base: CType, declarator: Node | None, is_result: bool = False) -> Declared:
+    """What `declarator` makes of the type `base`; as a function's result, what stands around the function."""
     type_, node = base, declarator
     extents: list[Node | None] = []
     while node is not None:
@@ -251,6 +251,8 @@ def declare(state: State, base: CType, declarator: Node | None) -> Declared:
                 extents.append(node.field("size"))
             case "identifier" | "type_identifier" | "field_identifier" | "qualified_identifier":
                 return Declared(node.text, type_, tuple(reversed(extents)))
+            case "function_declarator" | "abstract_function_declarator" if is_result:
+                return Declared("", type_)
             case kind if kind in _WRAPPING:
                 type_ = _wrapped(kind, arrays_of(state, Declared("", type_, tuple(reversed(extents)))))
                 extents = []

@@ -138,6 +138,14 @@ class Handle:
     target: Aggregate
 
 
+@dataclass(eq=False, slots=True)
+class Slot:
+    """A pointer that is a member of a variable: what it holds now, set in regions as deep as `depth`."""
+
+    depth: int
+    value: Value
+
+
 @dataclass(frozen=True, slots=True)
 class Builtin:
     """A variable of the language with members x, y, z; `name` is how it is spelled."""
@@ -174,8 +182,8 @@ class Nothing:
 
 
 Value = (
-    Scalar | Place | Pointer | PointerCell | Null | Group | Aggregate | Handle | Builtin | Functor | FunctionName
-    | Closure | Nothing
+    Scalar | Place | Pointer | PointerCell | Null | Group | Aggregate | Handle | Slot | Builtin | Functor
+    | FunctionName | Closure | Nothing
 )  # fmt: skip
 
 

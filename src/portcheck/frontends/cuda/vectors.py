@@ -6,11 +6,22 @@ from portcheck.core.dtype import FLOAT32, INT32, DType
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.layout import storage
 from portcheck.frontends.cuda.members import is_punned
-from portcheck.frontends.cuda.places import cell_for, write
+from portcheck.frontends.cuda.places import write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import complete
-from portcheck.frontends.cuda.values import Aggregate, CType, Lost, Null, Place, Pointer, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.values import (
+    Aggregate,
+    CType,
+    Lost,
+    Null,
+    Place,
+    PointerCell,
+    Scalar,
+    Slot,
+    TypeKind,
+    Value,
+)
 from portcheck.ir import ZERO, Const, Expr, OpaqueKind, integer
 
 
@@ -30,13 +41,22 @@ def variable_members(
     A number where members were wanted (text that was not understood) stands for each of them.
     """
     shape = complete(state, value.type if isinstance(value, Aggregate) else type_)
-    if is_punned(state, shape):
+    is_shown = state.mutations is not None and state.mutations.is_shown(name)
+    if is_punned(state, shape) or (is_shown and storage(state, shape) is not None):
         return in_memory(state, name, shape, value, node)
     members: list[tuple[str, Value]] = []
     for field, field_type in shape.fields:
         given = value.member(field) if isinstance(value, Aggregate) else value
         members.append((field, _member(state, f"{name}.{field}", field_type, given, (node, changes))))
     return Aggregate(shape, tuple(members))
+
+
+def is_variable(value: Aggregate) -> bool:
+    """Whether the members are places, not only values."""
+    return any(
+        isinstance(member, Place | Slot | PointerCell) or (isinstance(member, Aggregate) and is_variable(member))
+        for _, member in value.members
+    )
 
 
 def in_memory(state: State, name: str, type_: CType, value: Value | None, node: Node) -> Value:
@@ -57,8 +77,8 @@ def _member(state: State, name: str, type_: CType, given: Value | None, how: tup
         return variable_members(state, name, type_, given if isinstance(given, Aggregate) else None, node, changes)
     if type_.kind is TypeKind.ARRAY:
         return _array_member(state, name, type_, given, node)
-    if isinstance(given, Pointer) and changes:
-        return cell_for(state, name, given)
+    if type_.kind is TypeKind.POINTER and changes and not isinstance(given, Lost):
+        return Slot(state.builder.depth, given if given is not None else Null())
     if type_.kind in (TypeKind.POINTER, TypeKind.UNKNOWN) and not isinstance(given, Scalar):
         return given if given is not None else Null()
     dtype = type_.dtype

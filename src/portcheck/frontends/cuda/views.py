@@ -18,6 +18,8 @@ def moved(base: Expr, step: Expr, backwards: bool = False) -> Expr:
     """`base + step`, where a base or step of 0 is left out and two numbers are added."""
     if is_zero(step):
         return base
+    if is_zero(base) and not backwards:
+        return step
     if isinstance(base, Const) and isinstance(step, Const):
         return Const(int(base.value) + (-int(step.value) if backwards else int(step.value)), INT64)
     if isinstance(step, Const) and isinstance(base, Apply) and base.operator is Operator.ADD and base.dtype == INT64:
@@ -26,7 +28,7 @@ def moved(base: Expr, step: Expr, backwards: bool = False) -> Expr:
             return moved(base.arguments[0], moved(known, step, backwards))
     if backwards:
         return apply(Operator.SUBTRACT, base, step, dtype=INT64)
-    return step if is_zero(base) else apply(Operator.ADD, base, step, dtype=INT64)
+    return apply(Operator.ADD, base, step, dtype=INT64)
 
 
 def scaled(step: Expr, factor: int) -> Expr:

@@ -1,0 +1,165 @@
+"""Operators on values of several members, and assignments: into variables, elements, names that are aliases."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import INT32
+from portcheck.frontends.cuda.arithmetic import binary, one_of
+from portcheck.frontends.cuda.bits import copy_bits, is_reinterpreted
+from portcheck.frontends.cuda.conversions import convert
+from portcheck.frontends.cuda.places import advance, read, scalar, write
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node, bare
+from portcheck.frontends.cuda.values import (
+    Aggregate,
+    Nothing,
+    Place,
+    Pointer,
+    PointerCell,
+    Scalar,
+    Slot,
+    TypeKind,
+    Value,
+)  # fmt: skip
+from portcheck.frontends.cuda.vectors import is_variable, variable_members
+from portcheck.ir import OpaqueKind
+
+
+def operands(node: Node) -> tuple[Node | None, Node | None, str]:
+    """The two sides of an operator and how it is written."""
+    operator = node.field("operator")
+    return node.field("left"), node.field("right"), operator.text if operator is not None else ""
+
+
+def has_members(value: Value) -> bool:
+    """Whether a value may have an operator of its own."""
+    if isinstance(value, Place):
+        return not value.remaining and value.type.kind in (TypeKind.VECTOR, TypeKind.RECORD)
+    return isinstance(value, Aggregate)
+
+
+def is_vector(value: Value) -> bool:
+    """Whether a value is a short vector."""
+    return isinstance(value, Aggregate) and value.type.kind is TypeKind.VECTOR
+
+
+def memberwise(state: State, node: Node, sides: tuple[Value, Value], text: str) -> Value:
+    """An operator on vectors: member by member, a number against each."""
+    shape = next(side for side in sides if isinstance(side, Aggregate))
+    members: list[tuple[str, Value]] = []
+    for name, _ in shape.members:
+        parts = [side.member(name) if isinstance(side, Aggregate) else side for side in sides]
+        left, right = parts
+        if shape.type.kind is not TypeKind.VECTOR or not (isinstance(left, Scalar) and isinstance(right, Scalar)):
+            return state.opaque(node, f"operator {text} on {shape.type.name}", kind=OpaqueKind.DTYPE)
+        result = binary(state, text, left, right)
+        if result is None:
+            return state.opaque(node, f"operator {text} on {shape.type.name}", kind=OpaqueKind.DTYPE)
+        members.append((name, result))
+    return Aggregate(shape.type, tuple(members))
+
+
+def assignment(state: State, node: Node) -> Value:
+    """`left = right`, `left += right` and the like; the right side comes first."""
+    left, right, text = operands(node)
+    if left is None or right is None:
+        return state.keep(node, "assignment without operands")
+    source = state.evaluate(right)
+    if text == "=" and is_reinterpreted(state, source):
+        place = state.evaluate(left)
+        copied = copy_bits(state, place, source)
+        if copied is not None:
+            return copied
+        return _assign(state, bare(left), place, read(state, source, right), node, text)
+    value = source if has_members(source) else read(state, source, right)
+    place = state.evaluate(left)
+    if has_members(place):
+        assigned = _overloaded(state, node, (bare(left), place), (right, value), text)
+        if assigned is not None:
+            return assigned
+    value = read(state, value, right)
+    if text != "=":
+        old = read(state, place, left)
+        if isinstance(old, Aggregate) or isinstance(value, Aggregate):
+            value = memberwise(state, node, (old, value), text.removesuffix("="))
+        elif isinstance(old, Pointer) and isinstance(value, Scalar) and text in ("+=", "-="):
+            value = advance(state, old, value, backwards=text == "-=")
+        else:
+            old_number, number = scalar(state, old, left), scalar(state, value, right)
+            combined = binary(state, text.removesuffix("="), old_number, number, via=text)
+            value = combined or state.opaque(node, f"operator {text}", old_number.dtype, kind=OpaqueKind.DTYPE)
+    return _assign(state, bare(left), place, value, node, text)
+
+
+def _overloaded(
+    state: State, node: Node, target_: tuple[Node, Value], given: tuple[Node, Value], text: str
+) -> Value | None:
+    """An assignment by an operator function; it changes registers, which a name that was an alias then stands for."""
+    left, place = target_
+    variable = place
+    if isinstance(place, Aggregate) and not is_variable(place) and place.members:
+        variable = variable_members(state, place.type.name, place.type, place, node, True)
+    found = state.operator_call(node, f"operator{text}", [(left, variable), given])
+    if found is not None and variable is not place:
+        _assign(state, left, place, read(state, variable, left), node, text)
+    return found
+
+
+def _assign(state: State, left: Node, place: Value, value: Value, node: Node, via: str) -> Value:
+    """Stores into a variable or element; a name that is an alias becomes an alias of the new value."""
+    if isinstance(place, Place | PointerCell | Slot):
+        return write(state, place, value, node, via)
+    if isinstance(place, Aggregate) and isinstance(value, Aggregate) and is_variable(place):
+        for name, member in place.members:
+            part = value.member(name)
+            if isinstance(member, Place) and part is not None:
+                write(state, member, part, node, via)
+        return value
+    if isinstance(place, Aggregate) and isinstance(value, Aggregate) and place.type.kind is TypeKind.RECORD:
+        return write(state, place, value, node, via)
+    if left.type == "identifier" and state.lookup(left.text) is not None:
+        kept = convert(state, value, place.dtype) if isinstance(place, Scalar) and isinstance(value, Scalar) else value
+        return kept if state.rebind(left.text, kept) else _unbound(state, node)
+    return _assign_member(state, left, value, node)
+
+
+def _assign_member(state: State, left: Node, value: Value, node: Node) -> Value:
+    argument, field = left.field("argument"), left.field("field")
+    owner = state.lookup(argument.text) if left.type == "field_expression" and argument is not None else None
+    if argument is None or field is None or not isinstance(owner, Aggregate):
+        return state.keep(node, f"assignment to {left.type.replace('_', ' ')}", kind=OpaqueKind.MEMORY)
+    members = dict(owner.members)
+    old = members.get(field.text)
+    if old is None:
+        return state.keep(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
+    if isinstance(old, Place | PointerCell):
+        return write(state, old, value, node)
+    if isinstance(old, Scalar) and isinstance(value, Scalar):
+        value = convert(state, value, old.dtype)
+    members[field.text] = value
+    changed = Aggregate(owner.type, tuple(members.items()))
+    return value if state.rebind(argument.text, changed) else _unbound(state, node)
+
+
+def _unbound(state: State, node: Node) -> Nothing:
+    return state.keep(node, "assignment in a macro or lambda", kind=OpaqueKind.MEMORY)
+
+
+def update(state: State, node: Node) -> Value:
+    """`++x`, `x++` and the like."""
+    argument, operator = node.field("argument"), node.field("operator")
+    if argument is None or operator is None:
+        return state.keep(node, "increment without operand")
+    place = state.evaluate(argument)
+    if has_members(place):
+        found = state.operator_call(node, f"operator{operator.text}", [(argument, place)])
+        if found is not None:
+            return found
+    old = read(state, place, argument)
+    step = operator.text[:1]
+    if isinstance(old, Pointer):
+        new: Value = advance(state, old, one_of(INT32), backwards=step == "-")
+    else:
+        number = scalar(state, old, argument)
+        new = binary(state, step, number, one_of(number.dtype), via=operator.text) or number
+    new = _assign(state, bare(argument), place, new, node, operator.text)
+    return new if operator.start == node.start else old

@@ -1,0 +1,205 @@
+"""Functions of records: found by name, put in with the record's own names around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from portcheck.core.dtype import DType
+from portcheck.frontends.cuda.callsite import CallSite
+from portcheck.frontends.cuda.definitions import CONVERSION, Function
+from portcheck.frontends.cuda.inlining import chosen, inline, result_type
+from portcheck.frontends.cuda.members import is_punned, member_place
+from portcheck.frontends.cuda.places import pointer_of, read, target
+from portcheck.frontends.cuda.records import Record, names_of
+from portcheck.frontends.cuda.state import Scope, State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.templates import template_parameters
+from portcheck.frontends.cuda.types import complete, named_type, type_of_value
+from portcheck.frontends.cuda.values import (
+    BASE,
+    Aggregate,
+    CType,
+    Handle,
+    Place,
+    Pointer,
+    PointerCell,
+    Scalar,
+    Slot,
+    TypeKind,
+    Value,
+)  # fmt: skip
+from portcheck.frontends.cuda.vectors import in_memory, is_variable, variable_members
+from portcheck.ir import OpaqueKind
+
+THIS = "this"
+
+
+def record_of(state: State, type_: CType | None) -> Record | None:
+    """What is known of the record `type_`; None for any other type."""
+    return state.records.get(type_.name) if type_ is not None and type_.kind is TypeKind.RECORD else None
+
+
+def owner_of(state: State, value: Value) -> Value:
+    """What `value` is a member function called on: what a pointer points to, else itself."""
+    if isinstance(value, Handle):
+        return value.target
+    if isinstance(value, Pointer | PointerCell | Slot):
+        pointer = pointer_of(state, value)
+        return target(pointer) if pointer is not None else value
+    return value
+
+
+def functions_of(state: State, record: Record, name: str) -> list[tuple[Record, Function]]:
+    """The functions called `name` of a record, or of the nearest base that has some."""
+    inside = record.functions.get(name, [])
+    outside = [found for found in state.definitions.scoped.get(record.simple_name, []) if found.name == name]
+    if inside or outside:
+        return [(record, function) for function in (*inside, *outside)]
+    for base in record.bases:
+        found = functions_of(state, base, name)
+        if found:
+            return found
+    return []
+
+
+def method_call(state: State, call: CallSite, owner: Value | None, record: Record, values: list[Value]) -> Value | None:
+    """The call of a function of `record` on `owner` (None: on none); None where no such function is at hand."""
+    found = functions_of(state, record, call.name)
+    function = chosen(state, [function for _, function in found], values) if found else None
+    if function is None:
+        return None
+    holder = next(holder for holder, candidate in found if candidate is function)
+    if record.is_virtual and function.node.has("virtual"):
+        return state.opaque(call.node, f"virtual call of {call.name}", kind=OpaqueKind.CALL)
+    return call_on(state, call, function, (holder, owner), values)
+
+
+def call_on(
+    state: State, call: CallSite, function: Function, held: tuple[Record, Value | None], values: list[Value],
+    before: Callable[[], None] | None = None,
+) -> Value | None:  # fmt: skip
+    """Puts in a function of a record; `held` are the record that defines it and what it is called on."""
+    holder, owner = held
+    scopes = [*holder.scopes, *_renamed(holder, function)]
+    if owner is not None:
+        owner = _addressable(state, owner, call.node)
+        scopes.append(_members(state, owner))
+    return inline(state, function, call, values, scopes, before)
+
+
+def _addressable(state: State, owner: Value, node: Node) -> Value:
+    """`owner` as a variable: what is only a value is put into registers."""
+    if isinstance(owner, Aggregate) and owner.members and not is_variable(owner):
+        if is_punned(state, owner.type):
+            return in_memory(state, owner.type.name, owner.type, owner, node)
+        return variable_members(state, owner.type.name, owner.type, owner, node, True)
+    return owner
+
+
+def _members(state: State, owner: Value) -> Scope:
+    """The names of the members of `owner`, and `this`."""
+    scope = Scope(0)
+    _add_members(state, owner, scope)
+    if isinstance(owner, Place):
+        scope[THIS] = Pointer(owner.buffer, owner.index, owner.type, owner.rest)
+    elif isinstance(owner, Aggregate):
+        scope[THIS] = Handle(owner)
+    return scope
+
+
+def _add_members(state: State, owner: Value, scope: Scope) -> None:
+    type_ = complete(state, type_of_value(owner) or CType(kind=TypeKind.UNKNOWN))
+    for name, _ in type_.fields:
+        member = owner.member(name) if isinstance(owner, Aggregate) else None
+        if isinstance(owner, Place):
+            member = member_place(state, owner, name)
+        if member is None:
+            continue
+        if name.startswith(BASE):
+            _add_members(state, member, scope)
+        else:
+            scope[name] = member
+
+
+def _renamed(record: Record, function: Function) -> list[Scope]:
+    """The template parameters of `record` as a function outside of it calls them."""
+    listed = function.scope.field("arguments") if function.scope is not None else None
+    own = [name for name, _, _ in template_parameters(_parameters_of(record.node))]
+    names = Scope(0)
+    for argument, name in zip(listed.named if listed is not None else (), own, strict=False):
+        bound = record.scopes[-1].get(name)
+        if bound is not None:
+            names[argument.text] = bound
+    return [names] if names else []
+
+
+def _parameters_of(node: Node) -> Node | None:
+    parent = node.parent
+    return parent.field("parameters") if parent is not None and parent.type == "template_declaration" else None
+
+
+def converted(state: State, value: Value, wanted: CType | DType | None, node: Node) -> Value | None:
+    """`value` converted by a conversion function of its record: to the type wanted, or to any number."""
+    record = record_of(state, type_of_value(value))
+    if record is None:
+        return None
+    found = functions_of(state, record, CONVERSION)
+    best: tuple[Record, Function] | None = None
+    for holder, function in found:
+        with names_of(state, holder):
+            type_ = result_type(state, function)
+        fits = type_.dtype == wanted if isinstance(wanted, DType) else wanted is None or type_.kind is wanted.kind
+        if fits or (best is None and not isinstance(wanted, CType)):
+            best = (holder, function)
+        if fits:
+            break
+    if best is None:
+        return None
+    result = call_on(state, CallSite(node, CONVERSION, (), ()), best[1], (best[0], value), [])
+    return read(state, result, node) if result is not None else None
+
+
+def number_of(state: State, value: Value, node: Node, dtype: DType | None) -> Scalar | None:
+    """The number that a record converts to; None where it does to none."""
+    found = converted(state, value, dtype, node)
+    return found if isinstance(found, Scalar) else None
+
+
+def operator_call(state: State, node: Node, name: str, operands: list[tuple[Node, Value]]) -> Value | None:
+    """The operator function `name` for these operands: of the first one's record, else a free one."""
+    values = [value for _, value in operands]
+    record = record_of(state, type_of_value(values[0]))
+    if record is not None:
+        call = CallSite(node, name, (), tuple(operand for operand, _ in operands[1:]))
+        found = method_call(state, call, owner_of(state, values[0]), record, values[1:])
+        if found is not None:
+            return found
+    functions = state.definitions.functions.get(name, [])
+    free = [function for function in functions if function.scope is None]
+    if not free:
+        return None
+    function = chosen(state, [function for function in free if _takes(state, function, values)], values)
+    call = CallSite(node, name, (), tuple(operand for operand, _ in operands))
+    return None if function is None else inline(state, function, call, values)
+
+
+def _takes(state: State, function: Function, values: list[Value]) -> bool:
+    """Whether a parameter of `function` names the record or vector of an argument, where there is one."""
+    types = [type_of_value(value) for value in values]
+    templates = {name for name, _, _ in template_parameters(function.template)}
+    if len(function.parameters) != len(values):
+        return False
+    for parameter, type_ in zip(function.parameters, types, strict=True):
+        specifier = parameter.field("type")
+        if type_ is None or specifier is None or type_.kind not in (TypeKind.RECORD, TypeKind.VECTOR):
+            continue
+        named = specifier.field("name") if specifier.type == "template_type" else specifier
+        text = named.text if named is not None else specifier.text
+        if text not in templates and not _names(state, text, type_):
+            return False
+    return True
+
+
+def _names(state: State, text: str, type_: CType) -> bool:
+    bound = named_type(state, text)
+    return type_.name in (text, bound.name) or type_.name.partition("<")[0] == text.rpartition("::")[2]
