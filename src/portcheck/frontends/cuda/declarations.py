@@ -6,6 +6,7 @@ from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.copies import snapshot
+from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -106,8 +107,9 @@ def _constructed(state: State, node: Node, declarator: Node, base: CType, scope:
     """`T v(a, b);`, which the grammar reads as a function: a variable made of its arguments."""
     name = declarator.field("declarator")
     parameters = declarator.field("parameters")
-    listed = [child.field("type") or child for child in (parameters.named if parameters is not None else [])]
-    if name is None or not listed or base.kind is TypeKind.UNKNOWN:
+    read_again = [_as_expression(child) for child in (parameters.named if parameters is not None else [])]
+    listed = [child for child in read_again if child is not None]
+    if name is None or not listed or len(listed) != len(read_again) or base.kind is TypeKind.UNKNOWN:
         state.keep(node, f"declaration of a {base.name}", kind=OpaqueKind.DTYPE)
         return
     if base.kind is TypeKind.RECORD:
@@ -115,6 +117,14 @@ def _constructed(state: State, node: Node, declarator: Node, base: CType, scope:
         return
     value = initial_value(state, base, listed, node)
     declare_variable(state, declarator, Declared(name.text, base), value, scope)
+
+
+def _as_expression(parameter: Node) -> Node | None:
+    """What was read as a parameter, as the expression it is."""
+    type_ = parameter.field("type")
+    if type_ is not None and type_.start == parameter.start and type_.end == parameter.end:
+        return type_
+    return parse_expression(parameter.text, parameter.span)
 
 
 def _local(state: State, declarator: Node, declared: Declared, scope: Node | None) -> None:

@@ -44,6 +44,7 @@ from portcheck.frontends.cuda.values import (
     CType,
     Handle,
     Lost,
+    Nothing,
     Null,
     Place,
     Pointer,
@@ -274,7 +275,9 @@ def _field(state: State, node: Node) -> Value:
         member = member_place(state, owner, field.text)
     elif isinstance(owner, Lost):
         return owner
-    return member if member is not None else state.opaque(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
+    if member is None or isinstance(member, Nothing):
+        return state.opaque(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
+    return member
 
 
 def _followed(state: State, value: Value, node: Node) -> Value:

@@ -21,7 +21,8 @@ from portcheck.ir import Branch, Const, Leave, LeaveKind, Op, OpaqueKind, Return
 
 _SILENT = frozenset(
     {";", "using_declaration", "alias_declaration", "type_definition", "static_assert_declaration", "comment",
-     "namespace_alias_definition", "attributed_statement"}
+     "namespace_alias_definition", "struct_specifier", "class_specifier", "union_specifier", "enum_specifier",
+     "attributed_statement"}
 )  # fmt: skip
 
 
@@ -108,7 +109,6 @@ def _names(state: State, node: Node) -> None:
 def _unknown(state: State, node: Node) -> None:
     reasons = {
         "goto_statement": "goto", "ERROR": "text that does not parse", "function_definition": "macro with a body",
-        "struct_specifier": "local type", "class_specifier": "local type",
     }  # fmt: skip
     if node.type == "labeled_statement":
         state.keep(node, "label", kind=form_kind(node.type))

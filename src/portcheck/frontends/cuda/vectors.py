@@ -14,6 +14,7 @@ from portcheck.frontends.cuda.values import (
     Aggregate,
     CType,
     Lost,
+    Nothing,
     Null,
     Place,
     PointerCell,
@@ -80,7 +81,8 @@ def _member(state: State, name: str, type_: CType, given: Value | None, how: tup
     if type_.kind is TypeKind.POINTER and changes and not isinstance(given, Lost):
         return Slot(state.builder.depth, given if given is not None else Null())
     if type_.kind in (TypeKind.POINTER, TypeKind.UNKNOWN) and not isinstance(given, Scalar):
-        return given if given is not None else Null()
+        nothing = Null() if type_.kind is TypeKind.POINTER else Nothing()
+        return given if given is not None else nothing
     dtype = type_.dtype
     if dtype is not None and isinstance(given, Scalar):
         given = convert(state, given, dtype)
