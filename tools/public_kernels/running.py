@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from portcheck.execution import Event, Geometry, Options, run
 from tools.public_kernels.case import Array, Case, Run
 from tools.public_kernels.comparing import compared
 
 from portcheck.core.errors import PortcheckError
+from portcheck.execution import Event, Geometry, Options, run
 from portcheck.ir import Call, Launch, Opaque, Program, operations
 from portcheck.pipeline import program_of
 
