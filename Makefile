@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 DEMO_PAIR ?= corpus/row_reduction/rmsnorm_floor_tiles
 CORPUS ?= corpus
 
-.PHONY: help demo test check sweep bench docs golden clean
+.PHONY: help demo test check sweep execute bench docs golden clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test     run the tests"
 	@echo "make check    lint, format, types, layers, sizes, generated docs"
 	@echo "make sweep    read every source under the folders CORPUS (default: corpus)"
+	@echo "make execute  run kernels of public sources against references: LLMC=FOLDER SAMPLES=FOLDER"
 	@echo "make bench    measure speed"
 	@echo "make docs     regenerate docs/reference"
 	@echo "make golden   regenerate the golden reports of the tests and the excerpt in README.md"
@@ -53,6 +54,9 @@ check: $(STAMP)
 
 sweep: $(STAMP)
 	$(RUN) tools/sweep.py $(CORPUS)
+
+execute: $(STAMP)
+	$(RUN) -m tools.public_kernels $(if $(LLMC),--llm.c $(LLMC)) $(if $(SAMPLES),--cuda-samples $(SAMPLES))
 
 bench: $(STAMP)
 	$(RUN) benchmarks/run.py

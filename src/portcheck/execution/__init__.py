@@ -4,9 +4,10 @@ The interface, which is all of the room that others use:
 
     run(program, arguments, geometry=None, options=None) -> Execution
 
-    arguments   a NumPy array (C order, of the parameter's dtype; any shape) or `Uninitialised(shape)` for every
-                pointer, a number for every scalar parameter and free symbol (a template number, a size, a macro that
-                was not defined), by the names that the program has for them; `p.member` for a member of a record
+    arguments   a NumPy array (C order, of the parameter's dtype; any shape), `Uninitialised(shape)` or None (a null
+                pointer) for every pointer, a number for every scalar parameter and free symbol (a template number, a
+                size, a macro that was not defined), by the names that the program has for them; `p.member` for a
+                member of a record
     geometry    `Geometry.of(grid, block, shared_bytes)`, or one for each kernel by name; None: as the source launches
     options     `Options(contracts=, seed=, steps=, threads=, is_checked=, memory=)`
     Execution   `arrays` by name as they are at the end (the arguments themselves are never changed), `events`,

@@ -29,8 +29,8 @@ class Uninitialised:
     shape: tuple[int, ...]
 
 
-Argument: TypeAlias = Value | Uninitialised | Number
-"""An array for a pointer, flat or of any shape in C order; a number for a scalar or a size."""
+Argument: TypeAlias = Value | Uninitialised | Number | None
+"""An array for a pointer, flat or of any shape in C order, None for a null pointer; a number for a scalar or a size."""
 
 
 def argument_name(launch: Launch, parameter: Parameter) -> str:
@@ -40,7 +40,8 @@ def argument_name(launch: Launch, parameter: Parameter) -> str:
 
 def scalars(kernel: Kernel, launch: Launch, arguments: Mapping[str, Argument]) -> dict[str, Number]:
     """The numbers that the kernel's symbols stand for."""
-    found = {name: _number(name, value) for name, value in arguments.items() if not _is_array(value)}
+    given = {name: value for name, value in arguments.items() if value is not None}
+    found = {name: _number(name, value) for name, value in given.items() if not _is_array(value)}
     for parameter in kernel.parameters:
         name = argument_name(launch, parameter)
         if not parameter.is_buffer and name in found:

@@ -102,9 +102,10 @@ def _launch(shared: _Run, launch: Launch, given: Geometry | None) -> None:
         symbols=symbols | sizes, threads=threads, buffers={},
     )  # fmt: skip
     compilation.buffers = buffers_of(compilation, launch)
-    body = compile_kernel(compilation)
     layout = Layout(compilation.buffers, geometry, kernel, shared.options.is_checked)
     names = {parameter.name: argument_name(launch, parameter) for parameter in kernel.parameters if parameter.is_buffer}
+    compilation.symbols = symbols | sizes | layout.addresses(shared.arrays, names)
+    body = compile_kernel(compilation)
     at_once = _blocks_at_once(compilation, layout)
     for first in range(0, geometry.blocks, at_once):
         _run_batch(shared, compilation, body, layout, names, (first, min(at_once, geometry.blocks - first)))

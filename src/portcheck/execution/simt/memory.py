@@ -16,6 +16,8 @@ from portcheck.execution.simt.registers import Register
 from portcheck.execution.simt.storage import Owner, Storage, View, count
 from portcheck.ir import Alloc, Kernel, Launch, Parameter, Program, Space, operations
 
+_APART = 1 << 40
+"""Between two addresses: more than any buffer has bytes."""
 _SHADOW_BYTES = 50
 """What is kept of each cell of shared memory to find races, at most."""
 
@@ -28,6 +30,7 @@ class Arrays:
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._types: dict[str, NumpyType] = {}
         self._sizes: dict[str, int] = {}
+        self._null = {name for name, value in arguments.items() if value is None}
         for launch in program.launches:
             kernel = program.kernel(launch.kernel)
             for parameter in kernel.parameters:
@@ -36,7 +39,7 @@ class Arrays:
 
     def _bind(self, launch: Launch, parameter: Parameter, name: str, arguments: Mapping[str, Argument]) -> None:
         wanted = storage(parameter.type.dtype)
-        given = arguments.get(name)
+        given = Uninitialised((0,)) if name in self._null else arguments.get(name)
         if given is None or isinstance(given, int | float | bool):
             raise missing(launch, name, arguments)
         if not isinstance(given, Uninitialised) and given.dtype != wanted:
@@ -58,11 +61,16 @@ class Arrays:
         """The array called `name`, as the kernel's parameter reads it."""
         return View(parameter, self._kept[name], dtype, (), self._sizes[name])
 
+    def address(self, name: str) -> int:
+        """A number for where the array called `name` begins; 0 for a null pointer. Arrays lie far apart."""
+        return 0 if name in self._null else _APART * (1 + list(self._kept).index(name))
+
     def results(self) -> dict[str, Value]:
         """All arrays as they are now, in the shapes they were given in."""
         return {
             name: made.bytes[: self._sizes[name]].view(self._types[name]).reshape(self._shapes[name]).copy()
             for name, made in self._kept.items()
+            if name not in self._null
         }
 
 
@@ -87,9 +95,15 @@ class Layout:
             name = base
         raise InputError(f"the views of {name} go round in a circle")
 
+    def addresses(self, arrays: Arrays, names: Mapping[str, str]) -> dict[str, int]:
+        """What the names of buffers stand for in arithmetic of addresses; a view begins where its buffer does."""
+        own = {name: _APART * (1 + len(names) + place) for place, name in enumerate(self._roots())}
+        found = own | {name: arrays.address(names[name]) for name in self._global}
+        return {name: found[self.root(name)] for name in self._buffers if self.root(name) in found}
+
     def bytes_of_block(self, slots: int) -> int:
         """About how much memory a block in flight takes, with so many results of each thread."""
-        total = self._geometry.threads * (slots + len(self._variables)) * np.dtype(np.int64).itemsize
+        total = self._geometry.threads * (1 + slots + len(self._variables)) * np.dtype(np.int64).itemsize
         for name in self._roots():
             owners = 1 if self._owner(name) is Owner.BLOCK else self._geometry.threads
             shadow = _SHADOW_BYTES if owners == 1 and self._is_checked else 1

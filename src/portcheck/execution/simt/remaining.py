@@ -84,8 +84,11 @@ def _plain(number: Value) -> int | float | bool:
 
 
 def unknown(compilation: Compilation, op: Opaque | Call | Random) -> Step | None:
-    """Ends the run; nothing at all where what was not understood writes nothing and its result is never used."""
-    has_effect = isinstance(op, Random) or bool(op.writes) or compilation.uses[op.id] > 0
+    """Ends the run; nothing at all where it only gives a result, which is never used.
+
+    A statement that was not understood may change what has no buffer (a pointer, which thread goes on where).
+    """
+    has_effect = isinstance(op, Random) or op.type is None or bool(op.writes) or compilation.uses[op.id] > 0
     if not has_effect:
         return None
     if isinstance(op, Opaque):
