@@ -131,7 +131,8 @@ def _inside(plan: _Plan, view: View, batch: Batch, found: Elements) -> tuple[Val
         first = int(np.flatnonzero(~is_inside)[0])
         threads = Elements(view, element, found.shape, selected).threads(batch)
         text = f"{plan.verb} element {element[first]} of {plan.name}, which has {view.extent}"
-        batch.report(EventKind.OUT_OF_BOUNDS, plan.span, text, threads[first], len(element) - len(positions))
+        subject, outside = f"{plan.verb} {plan.name}", len(element) - len(positions)
+        batch.report(EventKind.OUT_OF_BOUNDS, plan.span, text, threads[first], outside, subject=subject)
     return element.take(positions), positions if selected is None else selected.take(positions)
 
 

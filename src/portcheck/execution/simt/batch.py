@@ -174,7 +174,7 @@ class Batch:
 
     def report(
         self, kind: EventKind, span: Span, message: str, thread: int, count: int = 1,
-        values: tuple[int | float | bool, ...] = (),
+        values: tuple[int | float | bool, ...] = (), subject: str = "",
     ) -> None:  # fmt: skip
         """Records what happened first to the thread with this number in the batch."""
         block, rank = divmod(int(thread), self.geometry.threads)
@@ -183,7 +183,8 @@ class Batch:
                 kind=kind, message=message, kernel=self.kernel, span=span, count=count, values=values,
                 block=coordinates(self.first + block, self.geometry.grid),
                 thread=coordinates(rank, self.geometry.block),
-            )
+            ),
+            subject,
         )  # fmt: skip
 
     def stop(self, kind: EventKind, span: Span, message: str) -> Stop:

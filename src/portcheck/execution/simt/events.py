@@ -76,12 +76,12 @@ class EventLog:
     """Collects events: the first of each kind at a place, which counts the others; more of prints."""
 
     def __init__(self) -> None:
-        self._events: dict[tuple[EventKind, str, Span], list[Event]] = {}
+        self._events: dict[tuple[EventKind, str, Span, str], list[Event]] = {}
         self._kept = 0
 
-    def add(self, event: Event) -> None:
-        """Keeps `event`, or counts it with the one it repeats."""
-        key = (event.kind, event.kernel, event.span)
+    def add(self, event: Event, subject: str = "") -> None:
+        """Keeps `event`, or counts it with the one of the same kind, place and `subject`."""
+        key = (event.kind, event.kernel, event.span, subject)
         known = self._events.setdefault(key, [])
         most = _MOST_PRINTS if event.kind is EventKind.PRINT else 1
         if len(known) < most and self._kept < _MOST_EVENTS:

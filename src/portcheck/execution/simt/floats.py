@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import FLOAT32, FLOAT64, DType
-from portcheck.execution.simt import exact
+from portcheck.execution.simt import exact, special
 from portcheck.execution.simt.formats import Value, storage
 from portcheck.execution.simt.rounding import rounded
 from portcheck.ir import Operator, Rounding
@@ -21,7 +21,7 @@ from portcheck.ir import Operator, Rounding
 Function = Callable[..., Value]
 
 _ONE = cast(Value, np.float64(1.0))
-_erf = np.frompyfunc(math.erf, 1, 1)
+_find_erf = special.each(math.erf)
 _NEAREST = frozenset({Rounding.NEAREST_EVEN, Rounding.EXACT})
 
 
@@ -49,10 +49,6 @@ def _round_away(value: Value) -> Value:
     return cast(Value, whole + np.copysign((np.abs(value - whole) >= 0.5).astype(value.dtype), value))
 
 
-def _find_erf(value: Value) -> Value:
-    return cast(Value, np.asarray(_erf(value), dtype=np.float64)[()])
-
-
 def _sigmoid(value: Value) -> Value:
     return cast(Value, 1.0 / (1.0 + np.exp(-value)))
 
@@ -76,7 +72,17 @@ FUNCTIONS: Mapping[Operator, Function] = {
     Operator.GELU: lambda value: 0.5 * value * (1.0 + _find_erf(value / math.sqrt(2.0))),
     Operator.GELU_TANH: _gelu_tanh, Operator.GELU_SIGMOID: lambda value: value * _sigmoid(1.702 * value),
     Operator.SILU: lambda value: value * _sigmoid(value), Operator.SOFTPLUS: _softplus,
-    Operator.MISH: lambda value: value * np.tanh(_softplus(value)),
+    Operator.MISH: lambda value: value * np.tanh(_softplus(value)), Operator.SINPI: special.sine_of_turns,
+    Operator.COSPI: special.cosine_of_turns, Operator.ARCSIN: np.arcsin, Operator.ARCCOS: np.arccos,
+    Operator.ARCTAN2: np.arctan2, Operator.ARCSINH: np.arcsinh, Operator.ARCCOSH: np.arccosh,
+    Operator.ARCTANH: np.arctanh, Operator.HYPOT: np.hypot, Operator.LDEXP: special.scaled,
+    Operator.ERFC: special.each(math.erfc), Operator.ERF_INVERSE: special.each(special.erf_inverse),
+    Operator.ERFC_INVERSE: special.each(special.erfc_inverse), Operator.ERFC_SCALED: special.each(special.erfc_scaled),
+    Operator.NORMAL_CDF: special.each(special.normal_cdf),
+    Operator.NORMAL_CDF_INVERSE: special.each(special.normal_cdf_inverse), Operator.GAMMA: special.each(special.gamma),
+    Operator.LOG_GAMMA: special.each(special.log_gamma), Operator.BESSEL_J: special.each(special.bessel_j),
+    Operator.BESSEL_I: special.each(special.bessel_i), Operator.REMAINDER: special.each(math.remainder),
+    Operator.EXPONENT: special.exponent,
 }  # fmt: skip
 """Functions of float64 that are rounded to the format afterwards."""
 

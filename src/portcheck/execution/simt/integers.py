@@ -90,6 +90,16 @@ def population_count(value: Value) -> Value:
     return cast(Value, np.bitwise_count(unsigned(value)).astype(np.int32))
 
 
+def bit_reverse(value: Value) -> Value:
+    """The bits in the opposite order."""
+    bits = unsigned(value)
+    result = np.zeros_like(bits)
+    one = bits.dtype.type(1)
+    for place in range(8 * bits.dtype.itemsize):
+        result = (result << one) | ((bits >> bits.dtype.type(place)) & one)
+    return cast(Value, result.view(value.dtype))
+
+
 def _sign(value: Value) -> Value:
     return cast(Value, np.sign(value))
 
@@ -105,7 +115,7 @@ INTEGER_FUNCTIONS: Mapping[Operator, Function] = {
     Operator.SHIFT_RIGHT_LOGICAL: shift_right_logical,
     Operator.MULTIPLY_HIGH: multiply_high, Operator.POPULATION_COUNT: population_count,
     Operator.COUNT_LEADING_ZEROS: count_leading_zeros, Operator.FIND_FIRST_SET: find_first_set,
-    Operator.SIGN: _sign,
+    Operator.SIGN: _sign, Operator.BIT_REVERSE: bit_reverse,
 }  # fmt: skip
 """Functions of integers of one format; counts of bits give int32. NumPy's shifts by the width or more leave no bit."""
 

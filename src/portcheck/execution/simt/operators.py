@@ -77,6 +77,8 @@ def _found(operator: Operator, result: DType, formats: tuple[DType, ...], roundi
     if operator is Operator.IS_INF:
         return np.isinf if formats[0].is_float else lambda value: cast(Value, np.zeros(np.shape(value), bool)[()])
     if operator in _COUNTS:
+        if formats[0].is_float:
+            return None
         counted = conversion(INT32, result)
         return lambda value: counted(INTEGER_FUNCTIONS[operator](value))
     if result.is_float:
