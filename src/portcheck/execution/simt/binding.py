@@ -65,7 +65,10 @@ def _fitting(parameter: Parameter, value: Number) -> Number:
     if dtype.is_integer:
         limits = np.iinfo(storage(dtype))
         if int(value) != value or not limits.min <= value <= limits.max:
-            raise InputError(f"{value} is no {dtype}, which the parameter {parameter.name} is")
+            raise InputError(
+                f"{value} is no {dtype}, which the parameter {parameter.name} is",
+                f"give a whole number from {limits.min} to {limits.max}",
+            )
     return value
 
 
@@ -173,6 +176,11 @@ def buffers_of(compilation: Compilation, launch: Launch) -> dict[str, Buffer]:
             )  # fmt: skip
     allocated = [op for op in operations(compilation.kernel.body) if isinstance(op, Alloc)]
     viewed = {op.base for op in allocated}
+    compilation.symbols = dict(compilation.symbols) | {
+        f"{op.name}.size": compilation.geometry.shared_bytes // storage(op.type.dtype).itemsize
+        for op in allocated
+        if op.dynamic and not op.base
+    }
     for op in allocated:
         found[op.name] = _allocated(compilation, op, op.name in viewed)
     return found
