@@ -11,8 +11,10 @@ STAMP := $(VENV)/.installed
 
 DEMO_PAIR ?= corpus/row_reduction/rmsnorm_floor_tiles
 CORPUS ?= corpus
+FUZZ_COUNT ?= 10000
+FUZZ_SEED ?= 1
 
-.PHONY: help demo test check sweep execute bench docs golden clean
+.PHONY: help demo test check sweep execute fuzz bench docs golden clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +23,7 @@ help:
 	@echo "make check    lint, format, types, layers, sizes, generated docs"
 	@echo "make sweep    read every source under the folders CORPUS (default: corpus)"
 	@echo "make execute  run kernels of public sources against references: LLMC=FOLDER SAMPLES=FOLDER"
+	@echo "make fuzz     read FUZZ_COUNT mutated snippets (default: $(FUZZ_COUNT)) from the seed FUZZ_SEED"
 	@echo "make bench    measure speed"
 	@echo "make docs     regenerate docs/reference"
 	@echo "make golden   regenerate the golden reports of the tests and the excerpt in README.md"
@@ -57,6 +60,9 @@ sweep: $(STAMP)
 
 execute: $(STAMP)
 	$(RUN) -m tools.public_kernels $(if $(LLMC),--llm.c $(LLMC)) $(if $(SAMPLES),--cuda-samples $(SAMPLES))
+
+fuzz: $(STAMP)
+	$(RUN) tools/fuzz.py --count $(FUZZ_COUNT) --seed $(FUZZ_SEED)
 
 bench: $(STAMP)
 	$(RUN) benchmarks/run.py

@@ -148,3 +148,25 @@ def plain(expression: object) -> object:
             return (operator, *(plain(argument) for argument in arguments))
         case _:
             return expression
+
+
+LEFT_ALONE = {
+    "break": ("if (n) break; x[0] = 1.f;", ["break outside a loop"]),
+    "continue in a switch": ("switch (n) { case 1: continue; }", ["continue outside a loop"]),
+    "break of the loop": ("for (int i = 0; i < n; ++i) { if (x[i] > 1.f) break; }", []),
+}
+
+
+@pytest.mark.parametrize(("statements", "reasons"), LEFT_ALONE.values(), ids=LEFT_ALONE)
+def test_what_leaves_no_loop_is_kept(statements: str, reasons: list[str]) -> None:
+    assert not_understood(body(statements)) == reasons
+
+
+def test_a_statement_with_an_attribute_is_one() -> None:
+    assert kinds(body("[[likely]] x[0] = 1.f;")) == ["Store"]
+
+
+def test_dynamic_shared_memory_of_several_dimensions_has_them() -> None:
+    (alloc, _) = body("extern __shared__ float s[][32]; s[1][2] = 1.f;")
+    assert isinstance(alloc, Alloc)
+    assert alloc.type.shape == (Symbol("s.size", INT32), Const(32, INT32))

@@ -117,7 +117,8 @@ def _build(
             state.names.discard(variable)
             return None
         along = _others(state, starts, others)
-    if along is None:
+    unread = [op for op in emitted if isinstance(op, Call | Opaque)]
+    if along is None or any(variable in symbols_in(found) for op in unread for found in operands(op)):
         state.names.discard(variable)
         return None
     state.builder.adopt(emitted)

@@ -68,15 +68,15 @@ def shared_variable(state: State, node: Node, declared: Declared) -> Value:
     lanes = element_type(state, element)
     if lanes is None:
         return state.opaque(node, f"shared memory of type {element.name}", kind=OpaqueKind.DTYPE)
-    is_dynamic = node.has("extern") and declared.extents in ((None,), ())
+    is_dynamic = declared.extents[:1] == (None,) or (node.has("extern") and not declared.extents)
     with state.builder.region() as hoisted:
-        given = [extent for extent in declared.extents if extent is not None and not is_dynamic]
+        given = [extent for extent in declared.extents if extent is not None]
         extents = [*(_extent(state, extent) for extent in given), *inner]
         key = (_SHARED, declared.name) if is_dynamic else (_SHARED, declared.name, node.key, tuple(extents))
         if key not in state.shared_once:
             name = state.unique(declared.name)
             if is_dynamic:
-                extents = [Symbol(f"{name}.size", INT32)]
+                extents = [Symbol(f"{name}.size", INT32), *extents]
             shape = tuple(extents) + tuple(integer(count) for count in lanes[1])
             state.shared_once[key] = name
             state.buffers[name] = Buffer(name, lanes[0], shape, space=Space.SHARED)
@@ -84,7 +84,7 @@ def shared_variable(state: State, node: Node, declared: Declared) -> Value:
             state.builder.emit(Alloc, name=name, type=type_, dynamic=is_dynamic, via=_SHARED)
             state.hoisted.extend(hoisted)
     name = state.shared_once[key]
-    dimensions = 1 if is_dynamic else len(declared.extents) + len(inner)
+    dimensions = is_dynamic + len(given) + len(inner)
     return whole(state, Place(name, (), element, dimensions))
 
 

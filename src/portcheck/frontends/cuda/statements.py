@@ -21,9 +21,11 @@ from portcheck.ir import Branch, Const, Leave, LeaveKind, Op, OpaqueKind, Return
 
 _SILENT = frozenset(
     {";", "using_declaration", "alias_declaration", "type_definition", "static_assert_declaration", "comment",
-     "namespace_alias_definition", "struct_specifier", "class_specifier", "union_specifier", "enum_specifier",
-     "attributed_statement"}
+     "namespace_alias_definition", "struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
 )  # fmt: skip
+
+
+_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
 
 def execute(state: State, node: Node) -> None:
@@ -70,6 +72,8 @@ def _dispatch(state: State, node: Node) -> None:
             declaration(state, node, _enclosing_block(node))
         case "compound_statement":
             execute(state, node)
+        case "attributed_statement" if node.named:
+            execute(state, node.named[-1])
         case "if_statement":
             _branch(state, node, [])
         case "for_statement":
@@ -80,6 +84,8 @@ def _dispatch(state: State, node: Node) -> None:
             do_loop(state, node)
         case "return_statement":
             _return(state, node)
+        case "break_statement" | "continue_statement" if not _is_in_loop(node):
+            state.keep(node, f"{node.text.rstrip(';')} outside a loop", kind=OpaqueKind.CONTROL)
         case "break_statement":
             state.builder.emit(Leave, kind=LeaveKind.LOOP, via="break")
         case "continue_statement":
@@ -90,6 +96,15 @@ def _dispatch(state: State, node: Node) -> None:
             _names(state, node)
         case _:
             _unknown(state, node)
+
+
+def _is_in_loop(node: Node) -> bool:
+    current = node.parent
+    while current is not None and current.type not in ("function_definition", "lambda_expression"):
+        if current.type in _LOOPS:
+            return True
+        current = current.parent
+    return False
 
 
 def _expression(state: State, node: Node, statement: Node) -> None:
