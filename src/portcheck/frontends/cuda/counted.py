@@ -17,8 +17,10 @@ from portcheck.frontends.cuda.types import declare, type_of
 from portcheck.frontends.cuda.values import Place, Pointer, Scalar, TypeKind, Value
 from portcheck.ir import (
     ONE,
+    Call,
     Const,
     Expr,
+    Opaque,
     Operator,
     Range,
     Sequence,
@@ -26,6 +28,7 @@ from portcheck.ir import (
     apply,
     symbols_in,
 )  # fmt: skip
+from portcheck.ir.walk import operands
 
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _AFFINE = frozenset({"+=", "-=", "++", "--"})
