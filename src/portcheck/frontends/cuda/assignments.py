@@ -9,8 +9,10 @@ from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.places import advance, read, scalar, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
+from portcheck.frontends.cuda.types import type_of_value
 from portcheck.frontends.cuda.values import (
     Aggregate,
+    Lost,
     Nothing,
     Place,
     Pointer,
@@ -63,6 +65,8 @@ def assignment(state: State, node: Node) -> Value:
     left, right, text = operands(node)
     if left is None or right is None:
         return state.keep(node, "assignment without operands")
+    if right.type == "initializer_list":
+        return _assigned_list(state, node, left, right, text)
     source = state.evaluate(right)
     if text == "=" and is_reinterpreted(state, source):
         place = state.evaluate(left)
@@ -86,7 +90,18 @@ def assignment(state: State, node: Node) -> Value:
         else:
             old_number, number = scalar(state, old, left), scalar(state, value, right)
             combined = binary(state, text.removesuffix("="), old_number, number, via=text)
-            value = combined or state.opaque(node, f"operator {text}", old_number.dtype, kind=OpaqueKind.DTYPE)
+            lost = next((side for side in (old_number, number) if isinstance(side, Lost)), None)
+            value = combined or lost or state.opaque(node, f"operator {text}", old_number.dtype, kind=OpaqueKind.DTYPE)
+    return _assign(state, bare(left), place, value, node, text)
+
+
+def _assigned_list(state: State, node: Node, left: Node, right: Node, text: str) -> Value:
+    """`x = {a, b}`: a value of the type of `x` made of the list."""
+    place = state.evaluate(left)
+    type_ = type_of_value(place)
+    if type_ is None:
+        return state.keep(node, "assignment of a list", kind=OpaqueKind.DTYPE)
+    value = read(state, state.make(type_, right.named, right, ""), right)
     return _assign(state, bare(left), place, value, node, text)
 
 
@@ -114,6 +129,8 @@ def _assign(state: State, left: Node, place: Value, value: Value, node: Node, vi
             if isinstance(member, Place) and part is not None:
                 write(state, member, part, node, via)
         return value
+    if isinstance(place, Lost) and left.type == "identifier":
+        return place
     if isinstance(place, Aggregate) and isinstance(value, Aggregate) and place.type.kind is TypeKind.RECORD:
         return write(state, place, value, node, via)
     if left.type == "identifier" and state.lookup(left.text) is not None:

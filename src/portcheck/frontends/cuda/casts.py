@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, UINT64
+from portcheck.frontends.cuda.arithmetic import binary
 from portcheck.frontends.cuda.conversions import convert, pure
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Null, Pointer, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.types import type_of_value
+from portcheck.frontends.cuda.values import (
+    Aggregate,
+    CType,
+    Handle,
+    Lost,
+    Nothing,
+    Null,
+    Pointer,
+    Scalar,
+    TypeKind,
+    Value,
+)  # fmt: skip
 from portcheck.ir import Const, OpaqueKind, Operator
 
 _COMPARISONS = {
@@ -18,6 +31,10 @@ _COMPARISONS = {
 
 def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Value:
     """`inner` cast to `type_`."""
+    if type_.kind is TypeKind.UNKNOWN and node.type == "cast_expression":
+        product = _product(state, node, inner)
+        if product is not None:
+            return product
     value = state.evaluate(inner)
     match type_.kind:
         case TypeKind.VOID:
@@ -33,15 +50,47 @@ def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Va
             return value
         case _:
             pass
+    if isinstance(value, Lost):
+        return value
+    if type_.kind is TypeKind.RECORD or (type_.kind is TypeKind.VECTOR and has_record(value)):
+        return read(state, state.make(type_, [inner], node, ""), node)
     loaded = read(state, value, inner)
     if isinstance(loaded, Aggregate) and loaded.type.name == type_.name:
         return loaded
     return state.opaque(node, f"cast to {type_.name}", kind=OpaqueKind.DTYPE)
 
 
+def has_record(value: Value) -> bool:
+    """Whether a value is a record, which may say how it is converted."""
+    type_ = type_of_value(value)
+    return type_ is not None and type_.kind is TypeKind.RECORD
+
+
+def _product(state: State, node: Node, inner: Node) -> Value | None:
+    """`(a) * b`, which the grammar reads as a cast of `*b`; None where `a` is no variable or more is misread."""
+    named, parent = node.field("type"), node.parent
+    name = named.text if named is not None else ""
+    bound = state.lookup(name)
+    text = inner.text[:1]
+    operand = inner.field("argument") if inner.type in ("pointer_expression", "unary_expression") else None
+    if bound is None or isinstance(bound, CType) or operand is None or text not in ("*", "-", "+"):
+        return None
+    operator = parent.field("operator") if parent is not None and parent.type == "binary_expression" else None
+    if text != "*" and operator is not None and operator.text in ("*", "/", "%"):
+        return None
+    left, right = read(state, bound, node), read(state, state.evaluate(operand), operand)
+    if not isinstance(left, Scalar) or not isinstance(right, Scalar):
+        return None
+    return binary(state, text, left, right)
+
+
 def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value:
     if isinstance(value, Null) or (isinstance(value, Scalar) and _is_zero(value)):
         return Null()
+    if isinstance(value, Lost):
+        return value
+    if isinstance(value, Handle) and type_.target is not None and type_.target.name == value.target.type.name:
+        return value
     pointer = pointer_of(state, value)
     target = type_.target
     if pointer is None or target is None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.cuda.arithmetic import binary, connective, select
 from portcheck.frontends.cuda.conversions import common, convert, materialised, truth
-from portcheck.frontends.cuda.places import read, scalar
+from portcheck.frontends.cuda.places import read, scalar, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import Null, Pointer, Scalar, Value
+from portcheck.frontends.cuda.values import Aggregate, Lost, Null, Pointer, Scalar, Value
+from portcheck.frontends.cuda.vectors import variable_members
 from portcheck.ir import (
     Branch,
     Cast,
@@ -82,15 +83,35 @@ def choose(state: State, node: Node) -> Value:
         _splice(state, then)
         _splice(state, otherwise)
         return _choose_pointer(state, node, holds, on_true, on_false)
+    if isinstance(on_true, Aggregate) and isinstance(on_false, Aggregate) and on_true.type.name == on_false.type.name:
+        return _choose_members(state, node, holds, (then, on_true), (otherwise, on_false))
     if not (isinstance(on_true, Scalar) and isinstance(on_false, Scalar)):
         _splice(state, then)
         _splice(state, otherwise)
+        for side in (on_true, on_false):
+            if isinstance(side, Lost):
+                return side
         return state.opaque(node, "choice between values that are no numbers", kind=OpaqueKind.DTYPE)
     if is_harmless:
         _splice(state, then)
         _splice(state, otherwise)
         return select(state, holds, on_true, on_false)
     return _branch(state, holds, (then, on_true), (otherwise, on_false))
+
+
+def _choose_members(
+    state: State, node: Node, holds: Scalar, first: tuple[list[Op], Aggregate], second: tuple[list[Op], Aggregate]
+) -> Value:
+    """A choice between two values of several members: a variable that either branch sets."""
+    chosen = variable_members(state, "choice", first[1].type, None, node, True)
+    regions: list[tuple[Op, ...]] = []
+    for emitted, value in (first, second):
+        with state.builder.region() as body:
+            _splice(state, emitted)
+            write(state, chosen, value, node, via="?:")
+        regions.append(tuple(body))
+    state.builder.emit(Branch, condition=holds.expr, then=regions[0], otherwise=regions[1], via="?:")
+    return chosen
 
 
 def _branch(state: State, holds: Scalar, first: tuple[list[Op], Scalar], second: tuple[list[Op], Scalar]) -> Scalar:

@@ -17,9 +17,11 @@ from portcheck.frontends.cuda.values import (
     CType,
     Group,
     Lost,
+    Null,
     Place,
     Pointer,
     Scalar,
+    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
@@ -172,6 +174,7 @@ def declare_variable(state: State, node: Node, declared: Declared, value: Value 
     """Binds a local: to its value while nothing changes it, else to a register."""
     changes = state.mutations
     is_changed = scope is None or changes is None or changes.is_changed(declared.name, node.end, scope.end)
+    is_changed = is_changed and not declared.type.constant
     is_straight = scope is not None and changes is not None and changes.is_straight(declared.name, node.end, scope)
     state.bind(declared.name, bound_value(state, node, declared, value, (is_changed, is_straight)))
 
@@ -206,9 +209,9 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
         return variable_members(state, declared.name, type_, None, node, True)
     if value is None:
         if type_.kind is TypeKind.POINTER:
-            value = state.opaque(node, "pointer without a value", kind=OpaqueKind.MEMORY)
-        else:
-            value = _unread(state, node, type_)
+            target = type_.target if type_.target is not None and type_.target.kind is not TypeKind.VOID else None
+            return Slot(state.builder.depth, Null(), declared.name, target)
+        value = _unread(state, node, type_)
     if isinstance(value, Group | Lost) or not is_changed or is_straight:
         return value
     number = value if isinstance(value, Scalar) else _unread(state, node, type_)
@@ -224,7 +227,7 @@ def _unread(state: State, node: Node, type_: CType) -> Scalar:
 def _pointer_variable(state: State, declared: Declared, value: Pointer, moves: bool) -> Value:
     target = declared.type.target if declared.type.kind is TypeKind.POINTER else value.type
     pointer = value
-    if target is not None and target.kind is not TypeKind.VOID:
+    if target is not None and target.kind not in (TypeKind.VOID, TypeKind.DEDUCED):
         pointer = Pointer(value.buffer, value.index, target, value.rest)
     if not moves:
         return pointer

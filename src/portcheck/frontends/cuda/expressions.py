@@ -36,7 +36,7 @@ from portcheck.frontends.cuda.places import (
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statement_values import statement_value
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.types import named_type, type_of, type_of_value
+from portcheck.frontends.cuda.types import VOID, named_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
     Aggregate,
     Builtin,
@@ -50,6 +50,7 @@ from portcheck.frontends.cuda.values import (
     Pointer,
     PointerCell,
     Scalar,
+    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
@@ -171,11 +172,18 @@ def _binary(state: State, node: Node) -> Value:
     if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
         return _address_arithmetic(state, node, (left, right), text)
     result = binary(state, text, left, right)
+    if result is None and isinstance(left, Lost):
+        return left
+    if result is None and isinstance(right, Lost):
+        return right
     return result or state.opaque(node, f"operator {text}", common(left.dtype, right.dtype), kind=OpaqueKind.DTYPE)
 
 
 def _address_arithmetic(state: State, node: Node, sides: tuple[Value, Value], text: str) -> Value:
     left, right = sides
+    for side in sides:
+        if isinstance(side, Lost):
+            return side
     if isinstance(left, Pointer) and isinstance(right, Scalar) and text in ("+", "-"):
         return advance(state, left, right, backwards=text == "-")
     if isinstance(right, Pointer) and isinstance(left, Scalar) and text == "+":
@@ -207,7 +215,10 @@ def _unary(state: State, node: Node) -> Value:
         return memberwise(state, node, (zero, value), operator.text)
     if isinstance(value, Pointer | Null) and operator.text in ("!", "not"):
         return pointer_comparison(state, value, Null(), "==") or state.opaque(node, "negated address", BOOL)
-    result = unary(state, operator.text, scalar(state, value, argument))
+    number = scalar(state, value, argument)
+    result = unary(state, operator.text, number)
+    if result is None and isinstance(number, Lost):
+        return number
     return result or state.opaque(node, f"operator {operator.text}", kind=OpaqueKind.DTYPE)
 
 
@@ -275,6 +286,9 @@ def _field(state: State, node: Node) -> Value:
         member = member_place(state, owner, field.text)
     elif isinstance(owner, Lost):
         return owner
+    if member is None:
+        static = state.member_name(type_of_value(owner) or VOID, field.text)
+        member = static if not isinstance(static, CType) else None
     if member is None or isinstance(member, Nothing):
         return state.opaque(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
     return member
@@ -282,6 +296,8 @@ def _field(state: State, node: Node) -> Value:
 
 def _followed(state: State, value: Value, node: Node) -> Value:
     """`value`, loaded where it is a pointer that lies in memory."""
+    if isinstance(value, Slot):
+        return value.value if isinstance(value.value, Lost) else pointer_of(state, value) or value
     is_pointer = isinstance(value, Place) and not value.remaining and value.type.kind is TypeKind.POINTER
     return read(state, value, node) if is_pointer else value
 

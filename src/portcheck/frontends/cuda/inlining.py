@@ -16,7 +16,7 @@ from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.returns import returns_early, returns_inside_loop
 from portcheck.frontends.cuda.state import Frame, Scope, State
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.templates import bind_template, template_arguments
+from portcheck.frontends.cuda.templates import bind_template, template_arguments, template_parameters
 from portcheck.frontends.cuda.types import (
     DEDUCED,
     VOID,
@@ -108,17 +108,26 @@ def chosen(state: State, functions: Iterable[Function], values: list[Value]) -> 
         required = [parameter for parameter in parameters if parameter.type == "parameter_declaration"]
         if not len(required) <= len(values) <= len(parameters) or function.is_kernel:
             continue
-        found.append((_fit(state, function, values), function))
+        fit = _fit(state, function, values)
+        if fit is not None:
+            found.append((fit, function))
     if not found:
         return None
     best = max(score for score, _ in found)
     return next(function for score, function in found if score == best)
 
 
-def _fit(state: State, function: Function, values: list[Value]) -> int:
+def _fit(state: State, function: Function, values: list[Value]) -> int | None:
+    """How well the parameters fit the arguments; None where one takes no such value."""
     score = 0
+    open_names = {name for name, _, _ in template_parameters(function.template)}
     for parameter, value in zip(function.parameters, values, strict=False):
+        specifier = parameter.field("type")
+        if specifier is not None and specifier.text in open_names:
+            continue
         type_ = declare(state, type_of(state, parameter.field("type")), parameter.field("declarator")).type
+        if not _converts(state, value, type_):
+            return None
         dtype = value.dtype if isinstance(value, Scalar) else None
         if isinstance(value, Place) and not value.remaining:
             dtype = value.type.dtype
@@ -131,6 +140,19 @@ def _fit(state: State, function: Function, values: list[Value]) -> int:
             own = type_of_value(value)
             score += 2 * (own is not None and type_.name == own.name)
     return score
+
+
+def _converts(state: State, value: Value, type_: CType) -> bool:
+    """Whether a parameter of `type_` may take `value`: a vector takes its like, a record what it can be made of."""
+    own = type_of_value(value)
+    if own is None or type_.kind is TypeKind.UNKNOWN:
+        return True
+    if TypeKind.VECTOR in (own.kind, type_.kind):
+        return own.name == type_.name or TypeKind.RECORD in (own.kind, type_.kind)
+    if type_.kind is TypeKind.RECORD and own.kind is TypeKind.SCALAR:
+        record = state.records.get(type_.name)
+        return record is None or bool(record.functions.get(record.simple_name))
+    return True
 
 
 def _bind_parameters(state: State, function: Function, body: Node, given: tuple[CallSite, list[Value]]) -> None:

@@ -10,7 +10,7 @@ from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import default_argument, template_parameters
 from portcheck.frontends.cuda.types import defined, type_of
 from portcheck.frontends.cuda.values import CType, Scalar, TypeKind
-from portcheck.ir import Const
+from portcheck.ir import Const, Symbol
 
 _MOST_INSTANCES = 400
 _Bindings = dict[str, Binding]
@@ -37,7 +37,7 @@ def instantiate(state: State, name: str, definition: Node | None, arguments: tup
     while shown in state.records and state.records[shown].node.key != definition.key:
         shown += "'"
     around = tuple(state.scopes) if not values and _is_local(definition) else ()
-    return build(state, shown, definition, bindings, around).type
+    return build(state, shown, definition, bindings, around, tuple(values)).type
 
 
 def _is_local(definition: Node) -> bool:
@@ -102,7 +102,9 @@ def shown_argument(binding: Binding) -> str:
             return f"{shown_argument(binding.target)}*"
         return binding.name
     expression = getattr(binding, "expr", None)
-    return str(expression.value) if isinstance(expression, Const) else str(expression)
+    if isinstance(expression, Const):
+        return str(expression.value)
+    return expression.name if isinstance(expression, Symbol) else str(expression)
 
 
 def _alias(state: State, name: str, definition: Node, bindings: _Bindings) -> CType:

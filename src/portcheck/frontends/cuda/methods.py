@@ -14,7 +14,7 @@ from portcheck.frontends.cuda.records import Record, names_of
 from portcheck.frontends.cuda.state import Scope, State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import template_parameters
-from portcheck.frontends.cuda.types import complete, named_type, type_of_value
+from portcheck.frontends.cuda.types import complete, named_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
     BASE,
     Aggregate,
@@ -52,7 +52,10 @@ def owner_of(state: State, value: Value) -> Value:
 def functions_of(state: State, record: Record, name: str) -> list[tuple[Record, Function]]:
     """The functions called `name` of a record, or of the nearest base that has some."""
     inside = record.functions.get(name, [])
-    outside = [found for found in state.definitions.scoped.get(record.simple_name, []) if found.name == name]
+    outside = [
+        found for found in state.definitions.scoped.get(record.simple_name, [])
+        if found.name == name and _is_of(state, record, found)
+    ]  # fmt: skip
     if inside or outside:
         return [(record, function) for function in (*inside, *outside)]
     for base in record.bases:
@@ -60,6 +63,17 @@ def functions_of(state: State, record: Record, name: str) -> list[tuple[Record, 
         if found:
             return found
     return []
+
+
+def _is_of(state: State, record: Record, function: Function) -> bool:
+    """Whether a function defined outside belongs to these arguments of its record's template."""
+    scope = function.scope
+    if scope is None or scope.type != "template_type":
+        return not record.arguments
+    listed = template_parameters(function.template)
+    if listed:
+        return record.node.field("name") is not None and bool(template_parameters(_parameters_of(record.node)))
+    return type_of(state, scope).name == record.name
 
 
 def method_call(state: State, call: CallSite, owner: Value | None, record: Record, values: list[Value]) -> Value | None:

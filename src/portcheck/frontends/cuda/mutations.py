@@ -47,6 +47,10 @@ class Mutations:
         """Whether the bytes of `name` may be seen as another type."""
         return name in self._shown
 
+    def changes(self, name: str) -> bool:
+        """Whether `name` is changed anywhere."""
+        return name in self._by_name
+
     def within(self, name: str, start: int, end: int) -> list[Mutation]:
         """The changes of `name` between two byte offsets."""
         return [found for found in self._by_name.get(name, ()) if start <= found.start < end]

@@ -351,16 +351,24 @@ def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, vi
 
 
 def _write_slot(state: State, slot: Slot, value: Value, node: Node, via: str) -> Value:
-    """Sets a pointer that is a member: to any address where it was made, within its buffer in a loop or branch."""
+    """Sets a pointer variable: to any address where it was made, within one buffer in a loop or branch."""
     value = read(state, value, node)
-    if slot.depth == state.builder.depth or isinstance(slot.value, Null):
-        slot.value, slot.depth = value, state.builder.depth
+    pointer = pointer_of(state, value)
+    if pointer is not None and slot.target is not None:
+        pointer = replace(pointer, type=slot.target)
+    is_own = slot.depth == state.builder.depth
+    if is_own and pointer is not None:
+        slot.value = cell_for(state, slot.name, pointer) if slot.moves else pointer
+    elif is_own or (pointer is None and isinstance(slot.value, Null)):
+        slot.value = value
+    elif pointer is not None and isinstance(slot.value, Null):
+        offset = state.register(f"{slot.name}.offset", INT64, slot.depth)
+        slot.value = PointerCell(pointer.buffer, offset.buffer, pointer.type)
+        return _write_pointer(state, slot.value, pointer, node, via)
     elif isinstance(slot.value, PointerCell):
         return _write_pointer(state, slot.value, value, node, via)
-    else:
-        slot.value = state.opaque(
-            node, "pointer member that is set in a loop or branch", UINT64, kind=OpaqueKind.MEMORY
-        )
+    elif not isinstance(slot.value, Lost):
+        slot.value = state.opaque(node, "pointer that is set in a loop or branch", UINT64, kind=OpaqueKind.MEMORY)
     return value
 
 

@@ -52,6 +52,7 @@ class Record:
     scopes: tuple[Scope, ...]
     """Its own names last, those of the record around it before."""
     type: CType
+    arguments: tuple[Binding, ...] = ()
     offsets: dict[str, int] = field(default_factory=dict)
     layout: Layout | None = None
     defaults: dict[str, Node] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Record:
     types: dict[str, Node] = field(default_factory=dict)
     enumerators: dict[str, tuple[Node, Node]] = field(default_factory=dict)
     is_virtual: bool = False
+    assigned: set[str] | None = None
 
     @property
     def is_union(self) -> bool:
@@ -69,9 +71,28 @@ class Record:
         return self.node.type == "union_specifier"
 
     @property
+    def moving(self) -> set[str]:
+        """The members that its functions assign to after it was made."""
+        if self.assigned is None:
+            named = [listed for name, listed in self.functions.items() if name != self.simple_name]
+            bodies = [function.body for listed in named for function in listed]
+            self.assigned = {name for body in bodies if body is not None for name in _assigned(body)}
+        return self.assigned
+
+    @property
     def simple_name(self) -> str:
         """Its name as constructors have it: without scopes and template arguments."""
         return self.name.partition("<")[0].rpartition("::")[2]
+
+
+def _assigned(body: Node) -> Iterator[str]:
+    """The names and members that `body` assigns to."""
+    for node in body.below():
+        if node.type in ("assignment_expression", "update_expression"):
+            target = node.field("left") or node.field("argument")
+            member = target.field("field") if target is not None and target.type == "field_expression" else target
+            if member is not None:
+                yield member.text
 
 
 @contextmanager
@@ -85,13 +106,16 @@ def names_of(state: State, record: Record) -> Iterator[None]:
         state.scopes = outer
 
 
-def build(state: State, name: str, node: Node, bindings: dict[str, Binding], around: tuple[Scope, ...] = ()) -> Record:
-    """The record `name` that `node` defines, read once; `bindings` are its template arguments."""
+def build(
+    state: State, name: str, node: Node, bindings: dict[str, Binding], around: tuple[Scope, ...] = (),
+    arguments: tuple[Binding, ...] = (),
+) -> Record:  # fmt: skip
+    """The record `name` that `node` defines, read once; `bindings` are its template parameters."""
     known = state.records.get(name)
     if known is not None:
         return known
     incomplete = CType(kind=TypeKind.RECORD, name=name)
-    record = Record(name, node, (), incomplete)
+    record = Record(name, node, (), incomplete, arguments)
     scope = MemberScope(record, lambda wanted: _found(state, record, wanted))
     scope.update(bindings)
     scope.setdefault(record.simple_name, incomplete)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from portcheck.frontends.cuda.definitions import Definitions
 from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.mutations import Mutations
+from portcheck.frontends.cuda.recorder import Recorder
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import (
     Aggregate,
@@ -34,7 +35,6 @@ from portcheck.ir import (
     Access,
     Alloc,
     Apply,
-    Builder,
     Expr,
     Load,
     Op,
@@ -95,27 +95,6 @@ class Frame:
     result: Value | None = None
     result_type: CType | None = None
     value: Value | None = None
-
-
-class Recorder(Builder):
-    """A builder that can take over operations collected apart."""
-
-    @property
-    def depth(self) -> int:
-        """How many regions are open."""
-        return len(self._regions)
-
-    def insert_after(self, name: str, made: Op) -> None:
-        """Puts `made` behind the allocation of the buffer `name`, in the region where that stands."""
-        for region in reversed(self._regions):
-            for position, op in enumerate(region):
-                if isinstance(op, Alloc) and op.name == name:
-                    region.insert(position + 1, made)
-                    return
-
-    def adopt(self, emitted: Iterable[Op]) -> None:
-        """Appends `emitted` to the current region."""
-        self._regions[-1].extend(emitted)
 
 
 class Scope(dict[str, Binding]):
@@ -301,9 +280,10 @@ class State:
         mask = self.mask if place.index else None
         return Access(buffer=place.buffer, index=place.index, mask=mask, is_volatile=place.type.volatile)
 
-    def register(self, name: str, dtype: DType) -> Place:
-        """A new mutable variable."""
-        buffer = self.allocate(name, dtype)
+    def register(self, name: str, dtype: DType, depth: int | None = None) -> Place:
+        """A new mutable variable; with a `depth` it is allocated in the region so deep that is open."""
+        with self.builder.region_at(depth):
+            buffer = self.allocate(name, dtype)
         return Place(buffer.name, (), CType(kind=TypeKind.SCALAR, dtype=dtype))
 
     def result(self, operation: type[Operation], dtype: DType, **fields: object) -> Scalar:

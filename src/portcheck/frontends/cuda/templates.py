@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from portcheck.core.dtype import FLOAT32, INT32
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import convert
@@ -13,6 +15,7 @@ from portcheck.frontends.cuda.types import scalar_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
     CType,
     FunctionName,
+    Place,
     Scalar,
     Value,
 )  # fmt: skip
@@ -43,10 +46,11 @@ def template_arguments(state: State, function: Function, call: CallSite) -> list
 
 def bind_template(state: State, function: Function, given: list[Value | CType | None], values: list[Value]) -> None:
     """Binds the template parameters of a helper: as given, deduced from the arguments, or by default."""
+    deduced = _deduced(state, function, values)
     for position, (name, node, is_type) in enumerate(template_parameters(function.template)):
         binding = given[position] if position < len(given) else None
-        if binding is None and is_type:
-            binding = _deduced(function, name, values)
+        if binding is None:
+            binding = deduced.get(name)
         if binding is None:
             binding = default_argument(state, node, is_type)
         if binding is None and not is_type and name:
@@ -80,17 +84,63 @@ def default_argument(state: State, node: Node, is_type: bool) -> Value | CType |
     return convert(state, number, dtype) if dtype is not None else number
 
 
-def _deduced(function: Function, name: str, values: list[Value]) -> CType | None:
-    """The type that makes a parameter declared with `name` fit its argument."""
-    for parameter, value in zip(function.parameters, values, strict=False):
-        named = parameter.field("type")
-        if named is None or named.text != name:
+def _deduced(state: State, function: Function, values: list[Value]) -> dict[str, Value | CType]:
+    """The template arguments that make the parameters fit the arguments, as far as they say."""
+    names = {name for name, _, _ in template_parameters(function.template) if name}
+    found: dict[str, Value | CType] = {}
+    for parameter, value in zip(function.parameters if names else (), values, strict=False):
+        specifier, declarator = parameter.field("type"), parameter.field("declarator")
+        if specifier is None:
             continue
-        declared = parameter.field("declarator")
-        found = type_of_value(value, declared is not None and declared.type == "pointer_declarator")
-        if found is not None:
-            return found
-    return None
+        if specifier.text in names:
+            _deduce_type(found, parameter, specifier.text, value)
+        elif specifier.type == "template_type":
+            _deduce_arguments(state, names, found, specifier, value)
+        if declarator is not None and declarator.type == "array_declarator":
+            _deduce_extents(state, names, found, declarator, value)
+    return found
+
+
+def _deduce_type(found: dict[str, Value | CType], parameter: Node, name: str, value: Value) -> None:
+    declarator = parameter.field("declarator")
+    kind = declarator.type if declarator is not None else ""
+    is_array = kind == "array_declarator"
+    through = kind == "pointer_declarator" or is_array
+    type_ = type_of_value(value, through)
+    if type_ is None:
+        return
+    if parameter.has("const") or not through:
+        type_ = replace(type_, constant=False)
+    found.setdefault(name, replace(type_, reference=False))
+
+
+def _deduce_arguments(
+    state: State, names: set[str], found: dict[str, Value | CType], specifier: Node, value: Value
+) -> None:
+    """`Packed<T>` against a value that is a `Packed<float>`."""
+    type_ = type_of_value(value) or type_of_value(value, through_pointer=True)
+    record = state.records.get(type_.name) if type_ is not None else None
+    named, listed = specifier.field("name"), specifier.field("arguments")
+    if record is None or named is None or listed is None or record.simple_name != named.text:
+        return
+    for argument, known in zip(listed.named, record.arguments, strict=False):
+        if argument.text in names:
+            found.setdefault(argument.text, known)
+
+
+def _deduce_extents(
+    state: State, names: set[str], found: dict[str, Value | CType], declarator: Node, value: Value
+) -> None:
+    """`T (&a)[N]` against an array."""
+    if not isinstance(value, Place) or value.buffer not in state.buffers:
+        return
+    extents = list(state.buffers[value.buffer].shape[len(value.index) : len(value.index) + value.remaining])
+    node: Node | None = declarator
+    while node is not None and node.type == "array_declarator" and extents:
+        size, extent = node.field("size"), extents.pop()
+        if size is not None and size.text in names:
+            found.setdefault(size.text, Scalar(extent, extent.dtype))
+        node = node.field("declarator")
 
 
 def fallback_type(state: State, name: str) -> CType:

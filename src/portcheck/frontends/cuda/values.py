@@ -140,10 +140,16 @@ class Handle:
 
 @dataclass(eq=False, slots=True)
 class Slot:
-    """A pointer that is a member of a variable: what it holds now, set in regions as deep as `depth`."""
+    """A pointer variable: what it holds now, since it was set where it was made, in regions as deep as `depth`.
+
+    One that `moves` has its offset in a register as soon as it is known where it points.
+    """
 
     depth: int
     value: Value
+    name: str = ""
+    target: CType | None = None
+    moves: bool = True
 
 
 @dataclass(frozen=True, slots=True)

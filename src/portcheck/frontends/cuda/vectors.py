@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import FLOAT32, INT32, DType
+from portcheck.core.dtype import FLOAT32, INT32, UINT64, DType
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.layout import storage
 from portcheck.frontends.cuda.members import is_punned
@@ -30,6 +30,8 @@ def element_type(state: State, type_: CType) -> tuple[DType, tuple[int, ...]] | 
     """The number an array of `type_` holds, and the extent a vector or record adds; None where that is not known."""
     if type_.kind is TypeKind.SCALAR and type_.dtype is not None:
         return type_.dtype, ()
+    if type_.kind is TypeKind.POINTER:
+        return UINT64, ()
     held = storage(state, type_) if type_.kind in (TypeKind.VECTOR, TypeKind.RECORD) else None
     return None if held is None else (held[0], (held[1],))
 
@@ -48,7 +50,7 @@ def variable_members(
     members: list[tuple[str, Value]] = []
     for field, field_type in shape.fields:
         given = value.member(field) if isinstance(value, Aggregate) else value
-        members.append((field, _member(state, f"{name}.{field}", field_type, given, (node, changes))))
+        members.append((field, _member(state, f"{name}.{field}", field_type, given, (node, changes, shape))))
     return Aggregate(shape, tuple(members))
 
 
@@ -72,14 +74,14 @@ def in_memory(state: State, name: str, type_: CType, value: Value | None, node: 
     return place
 
 
-def _member(state: State, name: str, type_: CType, given: Value | None, how: tuple[Node, bool]) -> Value:
-    node, changes = how
+def _member(state: State, name: str, type_: CType, given: Value | None, how: tuple[Node, bool, CType]) -> Value:
+    node, changes, owner = how
     if type_.kind in (TypeKind.VECTOR, TypeKind.RECORD) and not isinstance(given, Lost):
         return variable_members(state, name, type_, given if isinstance(given, Aggregate) else None, node, changes)
     if type_.kind is TypeKind.ARRAY:
         return _array_member(state, name, type_, given, node)
     if type_.kind is TypeKind.POINTER and changes and not isinstance(given, Lost):
-        return Slot(state.builder.depth, given if given is not None else Null())
+        return _pointer_member(state, name, type_, given, (node, owner))
     if type_.kind in (TypeKind.POINTER, TypeKind.UNKNOWN) and not isinstance(given, Scalar):
         nothing = Null() if type_.kind is TypeKind.POINTER else Nothing()
         return given if given is not None else nothing
@@ -94,6 +96,19 @@ def _member(state: State, name: str, type_: CType, given: Value | None, how: tup
     if isinstance(given, Scalar):
         state.store(place, materialised(state, convert(state, given, dtype or FLOAT32)))
     return place
+
+
+def _pointer_member(state: State, name: str, type_: CType, given: Value | None, how: tuple[Node, CType]) -> Value:
+    """A pointer that is a member of a variable; it moves if a function of the record or this body sets it."""
+    node, owner = how
+    changes, record = state.mutations, state.records.get(owner.name)
+    is_set = record is not None and name.rpartition(".")[2] in record.moving
+    moves = is_set or changes is None or changes.changes(name.partition(".")[0])
+    target = type_.target if type_.target is not None and type_.target.kind is not TypeKind.VOID else None
+    slot = Slot(state.builder.depth, Null(), name, target, moves)
+    if given is not None and not isinstance(given, Null):
+        write(state, slot, given, node)
+    return slot
 
 
 def _array_member(state: State, name: str, type_: CType, given: Value | None, node: Node) -> Value:
