@@ -84,6 +84,33 @@ def _product(state: State, node: Node, inner: Node) -> Value | None:
     return binary(state, text, left, right)
 
 
+def regrouped(state: State, node: Node) -> Value | None:
+    """`(a) + b * c`, which the grammar reads as a cast of `+b`, times `c`; None for any other product."""
+    factors: list[tuple[str, Node]] = []
+    current = node
+    while current.type == "binary_expression":
+        operator, left, right = (current.field(name) for name in ("operator", "left", "right"))
+        if operator is None or left is None or right is None or operator.text not in ("*", "/", "%"):
+            return None
+        factors.append((operator.text, right))
+        current = left
+    named, inner = current.field("type"), current.field("value")
+    operand = inner.field("argument") if inner is not None and inner.type == "unary_expression" else None
+    bound = state.lookup(named.text) if named is not None and current.type == "cast_expression" else None
+    if bound is None or isinstance(bound, CType) or operand is None or inner is None or inner.text[:1] not in "+-":
+        return None
+    total = read(state, bound, node)
+    product: Value | None = read(state, state.evaluate(operand), operand)
+    for text, factor in reversed(factors):
+        value = read(state, state.evaluate(factor), factor)
+        if not isinstance(product, Scalar) or not isinstance(value, Scalar):
+            return None
+        product = binary(state, text, product, value)
+    if not isinstance(total, Scalar) or not isinstance(product, Scalar):
+        return None
+    return binary(state, inner.text[:1], total, product)
+
+
 def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value:
     if isinstance(value, Null) or (isinstance(value, Scalar) and _is_zero(value)):
         return Null()

@@ -16,6 +16,7 @@ from portcheck.frontends.cuda.values import (
     Buffer,
     CType,
     Group,
+    Handle,
     Lost,
     Null,
     Place,
@@ -212,7 +213,7 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
             target = type_.target if type_.target is not None and type_.target.kind is not TypeKind.VOID else None
             return Slot(state.builder.depth, Null(), declared.name, target)
         value = _unread(state, node, type_)
-    if isinstance(value, Group | Lost) or not is_changed or is_straight:
+    if isinstance(value, Group | Lost | Handle) or not is_changed or is_straight:
         return value
     number = value if isinstance(value, Scalar) else _unread(state, node, type_)
     place = state.register(declared.name, number.dtype)

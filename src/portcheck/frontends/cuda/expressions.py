@@ -14,7 +14,7 @@ from portcheck.frontends.cuda.assignments import (
     operands,
     update,
 )  # fmt: skip
-from portcheck.frontends.cuda.casts import cast_to, pointer_comparison
+from portcheck.frontends.cuda.casts import cast_to, pointer_comparison, regrouped
 from portcheck.frontends.cuda.choices import choose, short_circuit
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import common
@@ -54,7 +54,7 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.frontends.cuda.vectors import is_variable
+from portcheck.frontends.cuda.vectors import is_variable, kept_variable
 from portcheck.ir import Const, OpaqueKind
 
 _LEAVES = frozenset(
@@ -152,12 +152,18 @@ def _compound(state: State, node: Node) -> Value:
     return state.opaque(node, reason, kind=form_kind(node.type))
 
 
+_PRODUCTS = frozenset({"binary_expression", "cast_expression"})
+
+
 def _binary(state: State, node: Node) -> Value:
     left_node, right_node, text = operands(node)
     if left_node is None or right_node is None:
         return state.opaque(node, "operator without operands")
     if connective(text) is not None:
         return short_circuit(state, node, left_node, right_node, text)
+    sum_ = regrouped(state, node) if text in ("*", "/", "%") and left_node.type in _PRODUCTS else None
+    if sum_ is not None:
+        return sum_
     left, right = state.evaluate(left_node), state.evaluate(right_node)
     if has_members(left) or has_members(right):
         found = state.operator_call(node, f"operator{text}", [(left_node, left), (right_node, right)])
@@ -249,8 +255,8 @@ def _pointer(state: State, node: Node) -> Value:
             return address(value)
         if isinstance(value, Lost):
             return value
-        if isinstance(value, Aggregate) and is_variable(value):
-            return Handle(value)
+        if isinstance(value, Aggregate):
+            return Handle(value if is_variable(value) else kept_variable(state, value, argument))
         return state.opaque(node, f"address of {_what(value)}", UINT64, kind=OpaqueKind.MEMORY)
     value = _followed(state, value, argument)
     if has_members(value):

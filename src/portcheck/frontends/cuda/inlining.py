@@ -29,7 +29,18 @@ from portcheck.frontends.cuda.types import (
     type_of,
     type_of_value,
 )  # fmt: skip
-from portcheck.frontends.cuda.values import Aggregate, Closure, CType, Nothing, Place, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.values import (
+    Aggregate,
+    Closure,
+    CType,
+    Nothing,
+    Null,
+    Place,
+    Scalar,
+    Slot,
+    TypeKind,
+    Value,
+)  # fmt: skip
 from portcheck.frontends.cuda.vectors import variable_members
 from portcheck.ir import OpaqueKind
 
@@ -200,6 +211,8 @@ def _run(state: State, function: Function, body: Node) -> Value:
     frame = Frame(function.name, len(state.scopes) - 1, None, result)
     if early and result.kind in (TypeKind.VECTOR, TypeKind.RECORD):
         frame.result = variable_members(state, f"{function.name}.result", result, None, body, True)
+    elif early and result.kind is TypeKind.POINTER and not result.reference:
+        frame.result = Slot(state.builder.depth, Null(), f"{function.name}.result", result.target)
     elif early and result.kind is not TypeKind.VOID:
         frame.result = state.register(f"{function.name}.result", result.dtype or FLOAT32)
     state.frames.append(frame)

@@ -26,7 +26,16 @@ from portcheck.frontends.cuda.state import Binding, CudaOptions, Scope, State
 from portcheck.frontends.cuda.statements import execute, execute_all
 from portcheck.frontends.cuda.syntax import Node, Unit
 from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters
-from portcheck.frontends.cuda.types import Declared, base_type, declare, named_type, scalar_type, type_of
+from portcheck.frontends.cuda.types import (
+    Declared,
+    arrays_of,
+    base_type,
+    declare,
+    named_type,
+    pointer_to,
+    scalar_type,
+    type_of,
+)  # fmt: skip
 from portcheck.frontends.cuda.values import Aggregate, Buffer, CType, FunctionName, Pointer, Scalar, TypeKind, Value
 from portcheck.frontends.cuda.vectors import element_type
 from portcheck.ir import (
@@ -253,8 +262,8 @@ def _parameters(state: State, function: Function) -> list[tuple[Parameter, Decla
         base = base_type(state, node)
         declared = declare(state, base, node.field("declarator"))
         if declared.extents:
-            pointer = CType(kind=TypeKind.POINTER, target=declared.type)
-            declared = Declared(declared.name, pointer)
+            row = arrays_of(state, Declared(declared.name, declared.type, declared.extents[1:]))
+            declared = Declared(declared.name, pointer_to(row))
         if not declared.name or any(declared.name == other.name for _, other in found):
             declared = Declared(f"parameter{position}", declared.type)
         state.names.add(declared.name)

@@ -120,7 +120,7 @@ def _named(node: Node | None, moves: bool) -> list[tuple[str, bool]]:
     node = bare(node)
     while node.type == "field_expression":
         argument = node.field("argument")
-        if argument is None:
+        if argument is None or node.has("->"):
             return []
         node = bare(argument)
     return [(node.text, moves)] if node.type == "identifier" else []

@@ -359,7 +359,7 @@ def _write_slot(state: State, slot: Slot, value: Value, node: Node, via: str) ->
     is_own = slot.depth == state.builder.depth
     if is_own and pointer is not None:
         slot.value = cell_for(state, slot.name, pointer) if slot.moves else pointer
-    elif is_own or (pointer is None and isinstance(slot.value, Null)):
+    elif is_own:
         slot.value = value
     elif pointer is not None and isinstance(slot.value, Null):
         offset = state.register(f"{slot.name}.offset", INT64, slot.depth)
@@ -368,7 +368,9 @@ def _write_slot(state: State, slot: Slot, value: Value, node: Node, via: str) ->
     elif isinstance(slot.value, PointerCell):
         return _write_pointer(state, slot.value, value, node, via)
     elif not isinstance(slot.value, Lost):
-        slot.value = state.opaque(node, "pointer that is set in a loop or branch", UINT64, kind=OpaqueKind.MEMORY)
+        with state.builder.region_at(slot.depth):
+            reason = "pointer that is set in a loop or branch"
+            slot.value = state.opaque(node, reason, UINT64, (ZERO,), kind=OpaqueKind.MEMORY)
     return value
 
 

@@ -54,6 +54,12 @@ def variable_members(
     return Aggregate(shape, tuple(members))
 
 
+def kept_variable(state: State, value: Aggregate, node: Node) -> Aggregate:
+    """A variable that holds a value which is none yet, so that it has an address."""
+    made = variable_members(state, value.type.name, value.type, value, node, True)
+    return made if isinstance(made, Aggregate) else value
+
+
 def is_variable(value: Aggregate) -> bool:
     """Whether the members are places, not only values."""
     return any(
