@@ -66,6 +66,9 @@ fuzz: $(STAMP)
 
 bench: $(STAMP)
 	$(RUN) benchmarks/run.py
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' || \
+		echo "numba could not be installed; the executor is timed alone."
+	$(RUN) benchmarks/execution.py
 
 docs: $(STAMP)
 	$(RUN) tools/generate_docs.py

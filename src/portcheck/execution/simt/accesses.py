@@ -16,7 +16,7 @@ from portcheck.execution.simt.conversions import conversion
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of
 from portcheck.execution.simt.formats import Value
-from portcheck.execution.simt.races import Accessors
+from portcheck.execution.simt.races import thread_of
 from portcheck.ir import Copy, Load, Store, WriteMode
 
 
@@ -197,24 +197,21 @@ def _bits(value: Value) -> Value:
     return np.ascontiguousarray(value).view(np.dtype(f"u{value.dtype.itemsize}"))
 
 
-def accessors(batch: Batch, elements: Elements) -> tuple[Value, Accessors]:
-    """The cells that are touched, and by whom."""
-    threads = elements.threads(batch)
-    warps = batch.warps_of(threads)
-    cells = elements.view.cells_of(elements.flat)
-    who = Accessors(threads, warps, batch.block_epochs[threads // batch.geometry.threads], batch.warp_epochs[warps])
+def accessors(batch: Batch, elements: Elements) -> tuple[Value, Value]:
+    """The cells that are touched, and the stamps of who touches them."""
+    stamps = elements.of_threads(batch.stamps())
     if elements.view.cells > 1:
-        who = who.at(np.repeat(np.arange(len(threads)), elements.view.cells))
-    return cells, who
+        stamps = np.repeat(stamps, elements.view.cells)
+    return elements.view.cells_of(elements.flat), stamps
 
 
 def report_race(
-    batch: Batch, elements: Elements, where: tuple[int, int, int], verbs: tuple[str, str], span: Span
+    batch: Batch, elements: Elements, where: tuple[int, Value, int], verbs: tuple[str, str], span: Span
 ) -> None:  # fmt: skip
     """Reports that the cell at a position was touched by two threads; `where` is position, other thread, count."""
     position, other, count = where
     element = int(elements.flat[position // elements.view.cells]) % elements.view.stride
-    rank = int(other) % batch.geometry.threads
+    rank = int(thread_of(other)) % (batch.warps_of_block * batch.warp_size)
     text = (
         f"{verbs[0]} element {element} of {elements.view.name}, which thread {rank} of the block {verbs[1]} unordered"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, cast
@@ -34,11 +35,14 @@ class Elements:
 
     def threads(self, batch: Batch) -> Value:
         """The numbers in the batch of the threads that touch the elements, one by one."""
-        numbers = batch.numbers()
-        each = int(np.prod(self.shape[1:], dtype=np.int64))
+        return self.of_threads(batch.numbers())
+
+    def of_threads(self, values: Value) -> Value:
+        """For each of the elements what `values` has for the thread that touches it."""
+        each = math.prod(self.shape[1:])
         if self.selected is None:
-            return numbers if each == 1 else np.repeat(numbers, each)
-        return numbers.take(self.selected if each == 1 else self.selected // each)
+            return values if each == 1 else np.repeat(values, each)
+        return values.take(self.selected if each == 1 else self.selected // each)
 
 
 Addressing: TypeAlias = Callable[[Batch], Elements]

@@ -13,7 +13,6 @@ from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of, compiled
 from portcheck.execution.simt.formats import Value, storage
-from portcheck.execution.simt.lanes import order_lanes
 from portcheck.ir import Barrier, Operator, Scope
 
 GRID_WIDE = frozenset({Scope.GRID, Scope.CLUSTER})
@@ -31,12 +30,7 @@ def barrier(compilation: Compilation, op: Barrier) -> Step:
         _check_block(batch, op, participants)
         if agree is not None:
             batch.slots[slot] = agree(batch)
-        if batch.active.index is None:
-            batch.block_epochs += 1
-        else:
-            present = np.zeros(batch.blocks, np.bool_)
-            present[batch.block_numbers()] = True
-            batch.block_epochs += present
+        batch.pass_barrier()
 
     slot = compilation.slot(op.id)
     return run
@@ -46,14 +40,14 @@ def _warp_barrier(op: Barrier, participants: Code | None) -> Step:
     def run(batch: Batch) -> None:
         if participants is not None:
             _check_warp(batch, op, participants(batch))
-        order_lanes(batch)
+        batch.pass_exchange()
 
     return run
 
 
 def _check_warp(batch: Batch, op: Barrier, mask: Value) -> None:
     """Reports lanes that the mask names, that live, and that are not here."""
-    warps, count = batch.warps(), len(batch.warp_epochs)
+    warps, count = batch.warps(), batch.warp_count
     bits = np.exp2(np.arange(batch.warp_size))
     here = np.bincount(warps, bits[batch.lanes()], count).astype(np.int64)
     everywhere = np.arange(batch.threads)

@@ -11,6 +11,7 @@ import numpy as np
 from portcheck.core.source import Span
 from portcheck.execution.simt.events import Event, EventKind, EventLog, Stop
 from portcheck.execution.simt.formats import Value
+from portcheck.execution.simt.races import stamps
 from portcheck.execution.simt.registers import Register
 from portcheck.execution.simt.storage import View
 
@@ -51,12 +52,13 @@ class Active:
     `cache` keeps what depends on nothing but the set, such as the threads' indices.
     """
 
-    __slots__ = ("cache", "count", "index")
+    __slots__ = ("cache", "count", "index", "stamps")
 
     def __init__(self, index: Value | None, count: int) -> None:
         self.index = index
         self.count = count
         self.cache: dict[object, Value] = {}
+        self.stamps: tuple[int, Value] | None = None
 
     def narrowed(self, positions: Value) -> Active:
         """The threads at these positions of this set, which are in ascending order."""
@@ -123,8 +125,9 @@ class Batch:
         self.active = self.whole
         self.living = self.threads
         self.warps_of_block = -(-self.geometry.threads // self.warp_size)
-        self.warp_epochs = np.zeros(self.blocks * self.warps_of_block, np.int32)
-        self.block_epochs = np.ones(self.blocks, np.int32)
+        self._warp_epochs: Value = np.zeros(self.blocks * self.warps_of_block, np.int64)
+        self._block_epochs: Value = np.ones(self.blocks, np.int64)
+        self._epoch = 0
 
     def of_threads(self, key: object, make: Callable[[], Value]) -> Value:
         """A number for each active thread that is `make`'s for all threads; kept with the active set."""
@@ -171,6 +174,38 @@ class Batch:
         """The active threads' places in their warps."""
         ranks = np.arange(self.geometry.threads) % self.warp_size
         return self.of_threads("lane", lambda: np.tile(ranks, self.blocks))
+
+    def pass_barrier(self) -> None:
+        """What the active blocks did so far happens before what they do next."""
+        self._count(self._block_epochs, self.block_numbers)
+
+    def pass_exchange(self) -> None:
+        """What the lanes of the active warps did so far happens before what they do next."""
+        self._count(self._warp_epochs, self.warps)
+
+    def _count(self, epochs: Value, places: Callable[[], Value]) -> None:
+        self._epoch += 1
+        if self.active.index is None:
+            epochs += 1
+            return
+        present = np.zeros(len(epochs), np.bool_)
+        present[places()] = True
+        epochs += present
+
+    def stamps(self) -> Value:
+        """The active threads, with the barriers and exchanges they passed (see `races`)."""
+        known = self.active.stamps
+        if known is None or known[0] != self._epoch:
+            warps, blocks = self.warps(), self.block_numbers()
+            threads = warps * self.warp_size + self.lanes()
+            known = (self._epoch, stamps(threads, self._warp_epochs[warps], self._block_epochs[blocks]))
+            self.active.stamps = known
+        return known[1]
+
+    @property
+    def warp_count(self) -> int:
+        """Warps of all blocks."""
+        return self.blocks * self.warps_of_block
 
     def report(
         self, kind: EventKind, span: Span, message: str, thread: int, count: int = 1,

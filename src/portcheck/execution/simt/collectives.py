@@ -14,7 +14,7 @@ from portcheck.execution.simt.computing import reduce_dimensions, scan_dimension
 from portcheck.execution.simt.conversions import conversion
 from portcheck.execution.simt.expressions import code_of
 from portcheck.execution.simt.formats import Value
-from portcheck.execution.simt.lanes import order_lanes, positions_of
+from portcheck.execution.simt.lanes import positions_of
 from portcheck.execution.simt.operators import Function, function
 from portcheck.ir import Reduce, Scan, Scope
 
@@ -66,7 +66,7 @@ def reduce(compilation: Compilation, op: Reduce) -> Step:
         value = np.broadcast_to(operand(batch), batch.active.count)
         totals = _by_halves(value[groups.positions], groups.takes_part, combine)
         batch.slots[slot] = narrow(groups.spread(totals, batch.active.count))
-        order_lanes(batch)
+        batch.pass_exchange()
 
     return run
 
@@ -129,7 +129,7 @@ def scan(compilation: Compilation, op: Scan) -> Step:
         first = None if initial is None else np.broadcast_to(initial(batch), batch.active.count)[groups.positions[:, 0]]
         results = _running(op, rows, groups.takes_part, first, combine)
         batch.slots[slot] = narrow(groups.spread(results, batch.active.count))
-        order_lanes(batch)
+        batch.pass_exchange()
 
     return run
 

@@ -32,19 +32,9 @@ def exchange(compilation: Compilation, op: Exchange) -> Step:
 
     def run(batch: Batch) -> None:
         batch.slots[slot] = taken(batch)
-        order_lanes(batch)
+        batch.pass_exchange()
 
     return run
-
-
-def order_lanes(batch: Batch) -> None:
-    """What the lanes of the active warps did so far happens before what they do next."""
-    if batch.active.index is None:
-        batch.warp_epochs += 1
-    else:
-        present = np.zeros(len(batch.warp_epochs), np.bool_)
-        present[batch.warps()] = True
-        batch.warp_epochs += present
 
 
 def positions_of(batch: Batch, threads: Value, exist: Value) -> Value:

@@ -104,7 +104,7 @@ def _launch(shared: _Run, launch: Launch, given: Geometry | None) -> None:
     compilation.buffers = buffers_of(compilation, launch)
     layout = Layout(compilation.buffers, geometry, kernel, shared.options.is_checked)
     names = {parameter.name: argument_name(launch, parameter) for parameter in kernel.parameters if parameter.is_buffer}
-    compilation.symbols = symbols | sizes | layout.addresses(shared.arrays, names)
+    compilation.symbols = dict(compilation.symbols) | layout.addresses(shared.arrays, names)
     body = compile_kernel(compilation)
     at_once = _blocks_at_once(compilation, layout)
     for first in range(0, geometry.blocks, at_once):

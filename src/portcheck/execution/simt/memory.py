@@ -18,7 +18,7 @@ from portcheck.ir import Alloc, Kernel, Launch, Parameter, Program, Space, opera
 
 _APART = 1 << 40
 """Between two addresses: more than any buffer has bytes."""
-_SHADOW_BYTES = 50
+_SHADOW_BYTES = 32
 """What is kept of each cell of shared memory to find races, at most."""
 
 
@@ -151,5 +151,5 @@ class Layout:
         if self._is_checked:
             made.track_writes()
             if owner is Owner.BLOCK:
-                made.races = RaceShadow(made.cells)
+                made.races = RaceShadow(made.cells, batch.warp_size)
         return made

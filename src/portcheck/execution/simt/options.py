@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _THREADS = 1 << 15
-_STEPS = 20_000_000_000
+_STEPS = 10_000_000_000
 _BYTES = 1 << 30
 
 

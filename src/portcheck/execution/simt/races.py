@@ -1,114 +1,102 @@
 """Conflicting accesses to shared memory: two threads, one element, a write, and nothing that orders them.
 
 Barriers order the threads of a block; `__syncwarp`, shuffles and votes order the lanes of a warp. For every cell the
-last writer and the readers since are kept, with the number of barriers their block, and of exchanges their warp, had
-passed. Several writes of one operation to one cell conflict only if their values differ.
+last writer and readers are kept as *stamps*: who it was, and how many barriers its block and how many exchanges its
+warp had passed. A cell belongs to one block. Writes of one operation to one cell conflict only if their values differ.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from portcheck.execution.simt.formats import Value
 
-
-@dataclass(frozen=True, slots=True)
-class Accessors:
-    """Who touches some cells, cell by cell: threads, warps, and how many barriers and exchanges they passed."""
-
-    threads: Value
-    warps: Value
-    block_epochs: Value
-    warp_epochs: Value
-
-    def at(self, positions: Value) -> Accessors:
-        """Those at some positions."""
-        return Accessors(
-            self.threads[positions], self.warps[positions], self.block_epochs[positions], self.warp_epochs[positions]
-        )
+_THREAD_BITS, _EPOCH_BITS = 24, 20
+_THREAD = (1 << _THREAD_BITS) - 1
+_EPOCH = (1 << _EPOCH_BITS) - 1
+_BLOCK_EPOCH = 1 << (_THREAD_BITS + _EPOCH_BITS)
 
 
-class _Last:
-    """Per cell: the last thread that did something, its warp, and when."""
+def stamps(threads: Value, warp_epochs: Value, block_epochs: Value) -> Value:
+    """Accesses by these threads, each with the exchanges and barriers before it (modulo a number no race spans)."""
+    epochs = ((block_epochs.astype(np.int64) & _EPOCH) << _EPOCH_BITS) | (warp_epochs.astype(np.int64) & _EPOCH)
+    return cast(Value, (epochs << _THREAD_BITS) | threads)
 
-    __slots__ = ("block_epochs", "threads", "warp_epochs", "warps")
 
-    def __init__(self, cells: int) -> None:
-        self.threads: Value = np.full(cells, -1, np.int32)
-        self.warps: Value = np.zeros(cells, np.int32)
-        self.block_epochs: Value = np.zeros(cells, np.int32)
-        self.warp_epochs: Value = np.zeros(cells, np.int32)
-
-    def note(self, cells: Value, who: Accessors) -> None:
-        self.threads[cells] = who.threads
-        self.warps[cells] = who.warps
-        self.block_epochs[cells] = who.block_epochs
-        self.warp_epochs[cells] = who.warp_epochs
-
-    def at(self, cells: Value) -> Accessors:
-        return Accessors(self.threads[cells], self.warps[cells], self.block_epochs[cells], self.warp_epochs[cells])
-
-    def unordered(self, cells: Value, who: Accessors) -> Value:
-        """Where what was last done was done by another thread, and nothing ordered the two since."""
-        found: Value = (self.block_epochs[cells] == who.block_epochs) & (self.threads[cells] != who.threads)
-        if found.any():
-            found &= (self.warps[cells] != who.warps) | (self.warp_epochs[cells] >= who.warp_epochs)
-        return found
+def thread_of(stamp: Value) -> Value:
+    """The thread that a stamp names."""
+    return cast(Value, stamp & _THREAD)
 
 
 class RaceShadow:
     """What was done to each cell of a shared storage since the last barrier.
 
-    Of the readers two are kept, of different warps if there are any: a write conflicts with one that is not its own.
+    Threads are numbered so that `warp_size` of them in a row, a power of two, are a warp. Two readers are kept, of
+    different warps if there are any: a write conflicts with one that is not its own.
     """
 
-    def __init__(self, cells: int) -> None:
-        self._write = _Last(cells)
+    def __init__(self, cells: int, warp_size: int) -> None:
+        self._write: Value = np.zeros(cells, np.int64)
         self._is_atomic: Value = np.zeros(cells, np.bool_)
-        self._read = _Last(cells)
-        self._other_read = _Last(cells)
+        self._read: Value = np.zeros(cells, np.int64)
+        self._other_read: Value = np.zeros(cells, np.int64)
+        self._warp = _THREAD & ~(warp_size - 1)
 
-    def read(self, cells: Value, who: Accessors) -> tuple[Value, Value]:
-        """Notes reads; the positions that conflict with a write, and the threads that wrote."""
-        positions = np.flatnonzero(self._write.unordered(cells, who))
-        before = self._read.at(cells)
-        self._read.note(cells, who)
-        chosen = self._read.threads[cells]
-        self._offer(cells, who, who.threads != chosen)
-        self._offer(cells, before, (before.block_epochs == who.block_epochs) & (before.threads != chosen))
-        return positions, self._write.threads[cells[positions]]
+    def read(self, cells: Value, who: Value) -> tuple[Value, Value]:
+        """Notes reads; the positions that conflict with a write, and the stamps of the writes."""
+        write = self._write.take(cells)
+        positions = np.flatnonzero(self._unordered(write, who))
+        before = self._read.take(cells)
+        self._read[cells] = who
+        last = self._read.take(cells)
+        self._offer(cells, who, last, who != last)
+        self._offer(cells, before, last, _is_same_interval(before, who) & (before != last))
+        return positions, write[positions]
 
-    def _offer(self, cells: Value, who: Accessors, are_others: Value) -> None:
+    def write(self, cells: Value, who: Value, is_atomic: bool = False) -> tuple[Value, Value]:
+        """Notes writes; the positions that conflict with what was done before, and the stamps of that."""
+        write, read, other = (kept.take(cells) for kept in (self._write, self._read, self._other_read))
+        by_write, by_read = self._unordered(write, who), self._unordered(read, who)
+        if is_atomic:
+            by_write &= ~self._is_atomic[cells]
+        positions = np.flatnonzero(by_write | by_read | self._unordered(other, who))
+        readers = np.where(by_read[positions], read[positions], other[positions])
+        others: Value = np.where(by_write[positions], write[positions], readers)
+        self._write[cells] = who
+        self._is_atomic[cells] = is_atomic
+        return positions, others
+
+    def beaten(self, cells: Value, who: Value) -> tuple[Value, Value]:
+        """Of the writes just noted, those that another thread's to the same cell replaced, and its stamps."""
+        last = self._write.take(cells)
+        positions = np.flatnonzero(last != who)
+        return positions, last[positions]
+
+    def _unordered(self, before: Value, who: Value) -> Value:
+        """Where another thread did something before, and nothing ordered the two since."""
+        change = before ^ who
+        found: Value = (change & _THREAD != 0) & (change.view(np.uint64) < _BLOCK_EPOCH)
+        if found.any():
+            found &= (change & self._warp != 0) | (change <= _THREAD)
+        return found
+
+    def _offer(self, cells: Value, who: Value, last: Value, are_others: Value) -> None:
         """Keeps some of these as the other reader of their cells, those of another warp than the last one's first."""
         positions = np.flatnonzero(are_others)
         if not positions.size:
             return
-        cells, who = cells[positions], who.at(positions)
-        last, other = self._read.warps[cells], self._other_read
-        is_kept = (other.block_epochs[cells] == who.block_epochs) & (other.warps[cells] != last)
-        for wanted in (~is_kept & (who.warps == last), who.warps != last):
+        cells, who, last = cells.take(positions), who.take(positions), last.take(positions)
+        kept = self._other_read.take(cells)
+        differs = (who ^ last) & self._warp != 0
+        is_kept = _is_same_interval(kept, who) & ((kept ^ last) & self._warp != 0)
+        for wanted in (~(is_kept | differs), differs):
             chosen = np.flatnonzero(wanted)
             if chosen.size:
-                other.note(cells[chosen], who.at(chosen))
+                self._other_read[cells.take(chosen)] = who.take(chosen)
 
-    def write(self, cells: Value, who: Accessors, is_atomic: bool = False) -> tuple[Value, Value]:
-        """Notes writes; the positions that conflict with what was done before, and the threads that did it."""
-        by_write = self._write.unordered(cells, who)
-        if is_atomic:
-            by_write &= ~self._is_atomic[cells]
-        by_read, by_other = self._read.unordered(cells, who), self._other_read.unordered(cells, who)
-        positions = np.flatnonzero(by_write | by_read | by_other)
-        touched = cells[positions]
-        readers = np.where(by_read[positions], self._read.threads[touched], self._other_read.threads[touched])
-        others: Value = np.where(by_write[positions], self._write.threads[touched], readers)
-        self._write.note(cells, who)
-        self._is_atomic[cells] = is_atomic
-        return positions, others
 
-    def beaten(self, cells: Value, who: Accessors) -> tuple[Value, Value]:
-        """Of the writes just noted, those that another thread's to the same cell replaced, and that thread."""
-        last = self._write.threads[cells]
-        positions = np.flatnonzero(last != who.threads)
-        return positions, last[positions]
+def _is_same_interval(before: Value, who: Value) -> Value:
+    """Where no barrier lies between."""
+    return cast(Value, (before ^ who).view(np.uint64) < _BLOCK_EPOCH)
