@@ -25,6 +25,8 @@ def problems(knowledge: Knowledge) -> Iterator[str]:
     yield from _chip_problems(knowledge)
     yield from _object_problems(knowledge)
     yield from _limit_problems(knowledge)
+    for name, layout in knowledge.fragments.items():
+        yield from _source_problems(f'layout "{name}"', layout.source)
 
 
 def check(knowledge: Knowledge) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from portcheck.core.errors import did_you_mean
 from portcheck.ir import MemoryOrder, Operator, Rounding, Scope
+from portcheck.knowledge.fragments import FILE as FRAGMENTS_FILE
 from portcheck.knowledge.limits import FILE as LIMITS_FILE
 from portcheck.knowledge.schema import Sources, Table, Unknown, read_toml, toml_files
 from portcheck.knowledge.semantics import Semantics
@@ -100,7 +101,7 @@ def load_constructs(folder: Path) -> Mapping[str, Construct]:
     """Read the constructs of `mappings/cuda` by every spelling (name or alias); raises KnowledgeError."""
     index: dict[str, Construct] = {}
     for path, shown in toml_files(folder):
-        if path.name == LIMITS_FILE:
+        if path.name in (FRAGMENTS_FILE, LIMITS_FILE):
             continue
         root, sources = read_toml(path, shown)
         reader = _Reader(root, sources)

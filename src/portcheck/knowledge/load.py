@@ -13,6 +13,7 @@ from portcheck.knowledge.apis import Api, ApiVersion, load_apis
 from portcheck.knowledge.chips import Chip, load_chips
 from portcheck.knowledge.constructs import Construct, load_constructs
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable, load_dtypes
+from portcheck.knowledge.fragments import FragmentLayout, load_fragments
 from portcheck.knowledge.limits import Limit, load_limits
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant, load_objects
 from portcheck.knowledge.schema import Unknown
@@ -38,6 +39,11 @@ class Knowledge:
     def limits(self) -> Mapping[str, Limit]:
         """All limits of CUDA devices by name."""
         return load_limits(self._folder / "cuda")
+
+    @cached_property
+    def fragments(self) -> Mapping[str, FragmentLayout]:
+        """All layouts of matrix fragments by name."""
+        return load_fragments(self._folder / "cuda")
 
     @cached_property
     def apis(self) -> Mapping[str, Api]:

@@ -18,6 +18,7 @@ from portcheck.frontends.cuda.casts import cast_to, pointer_comparison, regroupe
 from portcheck.frontends.cuda.choices import choose, short_circuit
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import common
+from portcheck.frontends.cuda.fragment_types import fragment_member
 from portcheck.frontends.cuda.instruction_set import inline_assembly
 from portcheck.frontends.cuda.layout import layout
 from portcheck.frontends.cuda.literals import character_literal, number_literal
@@ -289,7 +290,7 @@ def _field(state: State, node: Node) -> Value:
     elif isinstance(owner, Aggregate):
         member = member_value(owner, field.text)
     elif isinstance(owner, Place):
-        member = member_place(state, owner, field.text)
+        member = fragment_member(state, owner, field.text) or member_place(state, owner, field.text)
     elif isinstance(owner, Lost):
         return owner
     if member is None:

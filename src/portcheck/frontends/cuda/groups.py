@@ -7,6 +7,7 @@ from portcheck.frontends.cuda.arithmetic import binary
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name
 from portcheck.frontends.cuda.conversions import materialised
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange, lanes_mask
+from portcheck.frontends.cuda.numbers import calculate
 from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
@@ -53,6 +54,11 @@ def block_group(state: State) -> Group:
         size = _binary(state, "*", size, along)
         stride = size
     return Group(Scope.BLOCK, size, rank)
+
+
+def lane_of(state: State) -> Scalar:
+    """This thread's place in its warp."""
+    return calculate(state, "&", block_group(state).rank, int(state.knowledge.cuda_limit("warp_size")) - 1)
 
 
 def _grid(state: State) -> Group:

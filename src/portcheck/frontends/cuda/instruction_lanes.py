@@ -7,7 +7,7 @@ from portcheck.frontends.cuda.arithmetic import apply_operator
 from portcheck.frontends.cuda.assembly import Handler, Run, Step, UnreadInstructionError
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.exchanges import KINDS
-from portcheck.frontends.cuda.groups import block_group
+from portcheck.frontends.cuda.groups import block_group, lane_of
 from portcheck.frontends.cuda.instructions import inputs, typed
 from portcheck.frontends.cuda.numbers import calculate
 from portcheck.frontends.cuda.ptx import Both
@@ -34,11 +34,6 @@ from portcheck.knowledge import Construct, Semantics
 
 _ALL_LANES = 2**32 - 1
 _GROUPS = 0x1F
-
-
-def lane_of(state: State) -> Scalar:
-    """This thread's place in its warp."""
-    return calculate(state, "&", block_group(state).rank, int(state.knowledge.cuda_limit("warp_size")) - 1)
 
 
 def lanes_in(mask: Scalar) -> Expr | None:

@@ -10,9 +10,10 @@ from portcheck.frontends.cuda.instructions import ARITHMETIC
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Value
+from portcheck.frontends.cuda.warp_matrices import MATRICES
 from portcheck.knowledge import Semantics
 
-_HANDLERS: dict[Semantics, Handler] = {**ARITHMETIC, **BITS, **MEMORY, **LANES}
+_HANDLERS: dict[Semantics, Handler] = {**ARITHMETIC, **BITS, **MEMORY, **LANES, **MATRICES}
 
 
 def inline_assembly(state: State, node: Node) -> Value:

@@ -13,6 +13,7 @@ from portcheck.frontends.cuda.compositions import composed, is_composition, is_s
 from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
 from portcheck.frontends.cuda.copies import copy_bytes, fill_bytes
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange
+from portcheck.frontends.cuda.fragments import fragment_call, is_fragment_call
 from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes
 from portcheck.frontends.cuda.ordering import is_ordering, ordering
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar, target, write
@@ -48,6 +49,8 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
         return split_results(state, call, construct)
     if is_word_function(construct):
         return word_function(state, call, construct)
+    if is_fragment_call(construct):
+        return fragment_call(state, call, construct)
     if is_exchange(construct):
         return exchange(state, call, construct)
     if is_atomic(construct):

@@ -54,6 +54,7 @@ from portcheck.ir.operators import Operator
 from portcheck.knowledge import Construct, Knowledge, Semantics
 
 if TYPE_CHECKING:
+    from portcheck.frontends.cuda.fragment_types import Fragment
     from portcheck.frontends.cuda.records import Record
 
 Binding = Value | CType
@@ -149,6 +150,7 @@ class State:
     operator_call: Callable[[Node, str, list[tuple[Node, Value]]], Value | None] = field(init=False)
     instantiate: Callable[[str, Node | None, tuple[Node, ...]], CType] = field(init=False)
     records: dict[str, Record] = field(default_factory=dict)
+    fragments: dict[str, Fragment] = field(default_factory=dict)
     views: dict[tuple[str, DType], str] = field(default_factory=dict)
     execute_all: Callable[[Sequence[Node]], None] = field(init=False)
     frames: list[Frame] = field(default_factory=list)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from portcheck.core.dtype import DType, dtype_named
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.definitions import declared_name
+from portcheck.frontends.cuda.fragment_types import fragment_type
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import (
@@ -21,7 +22,7 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.knowledge import ConstructKind
+from portcheck.knowledge import ConstructKind, Semantics
 
 _DEEPEST_ALIAS = 16
 _RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
@@ -134,8 +135,22 @@ def _template(state: State, node: Node) -> CType:
     name = named.text if named is not None else node.text
     definition = state.definitions.types.get(name)
     if definition is None and name not in state.definitions.specialisations:
-        return CType(kind=TypeKind.UNKNOWN, name=name)
+        return _library_template(state, name, listed.named if listed is not None else [])
     return state.instantiate(name, definition, tuple(listed.named) if listed is not None else ())
+
+
+def _library_template(state: State, name: str, arguments: list[Node]) -> CType:
+    """A type of CUDA's libraries with template arguments: fragments are followed."""
+    unknown = CType(kind=TypeKind.UNKNOWN, name=name)
+    construct = state.construct(name)
+    if construct is None or construct.semantics is not Semantics.FRAGMENT_TYPE:
+        return unknown
+    types = [type_of(state, argument) for argument in arguments]
+    words = [found for type_ in types if (found := state.construct(type_.name)) is not None]
+    values = [argument.field("type") or argument for argument in arguments]
+    numbers = [number for value in values if (number := constant_of(state, value)) is not None]
+    dtype = next((type_.dtype for type_ in types if type_.dtype is not None), None)
+    return fragment_type(state, words, numbers, dtype) or unknown
 
 
 def _qualified(state: State, node: Node, depth: int) -> CType:
