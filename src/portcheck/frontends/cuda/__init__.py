@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from portcheck.frontends.cuda.module import CudaModule, read_cuda
-from portcheck.frontends.cuda.state import CudaOptions
+from portcheck.frontends.cuda.options import CudaOptions
 
 __all__ = ["CudaModule", "CudaOptions", "read_cuda"]

@@ -19,10 +19,11 @@ from portcheck.frontends.cuda.instances import instantiate
 from portcheck.frontends.cuda.launch import LaunchSite, host_names, launch_sites, read_launch
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.methods import number_of, operator_call
+from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for
 from portcheck.frontends.cuda.repeats import hosts, is_repeated
-from portcheck.frontends.cuda.state import Binding, CudaOptions, Scope, State
+from portcheck.frontends.cuda.state import Binding, Scope, State
 from portcheck.frontends.cuda.statements import execute, execute_all
 from portcheck.frontends.cuda.syntax import Node, Unit
 from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters

@@ -10,9 +10,9 @@ from portcheck.frontends.cuda.include import Includes
 from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.lower import Text, lower
 from portcheck.frontends.cuda.macros import Macro
+from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.preprocess import Preprocessor
 from portcheck.frontends.cuda.repair import read_unit
-from portcheck.frontends.cuda.state import CudaOptions
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Program
 

@@ -13,6 +13,7 @@ from portcheck.frontends.cuda.definitions import Definitions
 from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.mutations import Mutations
+from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.recorder import Recorder
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import (
@@ -64,27 +65,6 @@ _MOST_REGIONS = 56
 """Nested bodies: the text form of the IR takes a few more."""
 _MOST_STEPS = 60_000
 """Expressions and statements of one kernel, helpers and macros put in."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CudaOptions:
-    """What the user states about the build: macros, where headers lie, and the compiler's floating-point flags."""
-
-    defines: tuple[tuple[str, str], ...] = ()
-    include_roots: tuple[str, ...] = ()
-    fast_math: bool = False
-    fmad: bool = True
-    flush_to_zero: bool = False
-    precise_division: bool = True
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """The modes that are on, as `Program.flags` names them."""
-        modes = {
-            "fast-math": self.fast_math, "fmad": self.fmad, "ftz": self.flush_to_zero,
-            "prec-div": self.precise_division,
-        }  # fmt: skip
-        return tuple(name for name, is_on in modes.items() if is_on)
 
 
 @dataclass
