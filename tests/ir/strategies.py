@@ -29,6 +29,7 @@ from portcheck.ir import (
     Exchange,
     ExchangeKind,
     Fence,
+    Filter,
     Kernel,
     Launch,
     Leave,
@@ -43,6 +44,7 @@ from portcheck.ir import (
     Operation,
     Operator,
     Order,
+    Outside,
     Parameter,
     Program,
     Random,
@@ -51,6 +53,8 @@ from portcheck.ir import (
     Ref,
     Return,
     Rounding,
+    Sample,
+    SampleKind,
     Scan,
     Scope,
     Select,
@@ -297,6 +301,20 @@ class _Maker(Drawing):
         fields = {"generator": generator, "state": state, "distribution": distribution}
         return {**fields, "operands": self.expressions(), "type": self.a_type()}
 
+    def sample(self) -> dict[str, Any]:
+        return {
+            "kind": self.some(list(SampleKind)),
+            "texture": self.expression(),
+            "coordinates": self.expressions(),
+            "type": self.a_type(),
+            "component": self.some((0, 3)),
+            "layer": self.maybe(self.expression),
+            "level": self.maybe(self.expression),
+            "filter": self.some((None, *Filter)),
+            "outside": self.some((None, *Outside)),
+            "is_normalised": self.some((None, False, True)),
+        }
+
     def leave(self) -> dict[str, Any]:
         return {"kind": self.some(list(LeaveKind))}
 
@@ -372,6 +390,7 @@ _FIELDS: dict[type[Operation], Any] = {
     Fence: _Maker.fence,
     Atomic: _Maker.atomic,
     Random: _Maker.random,
+    Sample: _Maker.sample,
     Return: _Maker.returned,
     Call: _Maker.call,
     Assume: _Maker.assume,

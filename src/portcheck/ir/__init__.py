@@ -19,6 +19,7 @@ from portcheck.ir.expr import (
     substitute,
     symbols_in,
 )
+from portcheck.ir.iteration import Range, Sequence
 from portcheck.ir.kernel import (
     Kernel,
     Launch,
@@ -29,12 +30,14 @@ from portcheck.ir.kernel import (
 from portcheck.ir.kinds import (
     CheckKind,
     ExchangeKind,
+    Filter,
     LeaveKind,
     MemoryOrder,
     OpaqueKind,
     Order,
     Outside,
     Rounding,
+    SampleKind,
     Scope,
     WriteMode,
 )
@@ -68,12 +71,11 @@ from portcheck.ir.ops import (
     Opaque,
     Operation,
     Random,
-    Range,
     Reduce,
     Return,
+    Sample,
     Scan,
     Select,
-    Sequence,
     Store,
     Transpose,
     While,
@@ -145,6 +147,9 @@ __all__ = [
     "Program",
     "ROUNDING_FREE",
     "Random",
+    "Sample",
+    "SampleKind",
+    "Filter",
     "Range",
     "Ranges",
     "Reduce",

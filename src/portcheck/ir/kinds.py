@@ -105,6 +105,30 @@ class ExchangeKind(StrEnum):
     """The lanes that run this, as a bit mask."""
 
 
+class SampleKind(StrEnum):
+    """How the coordinates of a sample count."""
+
+    TEXTURE = "texture"
+    """Positions: filtered and addressed as the texture was set up."""
+    TEXEL = "texel"
+    """Whole numbers of elements, without a filter."""
+    SURFACE = "surface"
+    """Whole numbers, the first in bytes, without a filter."""
+    CUBE = "cube"
+    """A direction from the middle of a cube."""
+    GATHER = "gather"
+    """A position: the component of the four elements a linear filter would use."""
+
+
+class Filter(StrEnum):
+    """What a texture gives between its elements."""
+
+    POINT = "point"
+    """The element the position lies in."""
+    LINEAR = "linear"
+    """The nearest elements, weighted by their distance in 8 bits."""
+
+
 class CheckKind(StrEnum):
     """A device-side check or trace that computes nothing."""
 

@@ -13,14 +13,18 @@ from dataclasses import dataclass
 from portcheck.core.source import Span
 from portcheck.ir.access import Access
 from portcheck.ir.expr import TRUE, Expr
+from portcheck.ir.iteration import Range, Sequence
 from portcheck.ir.kinds import (
     CheckKind,
     ExchangeKind,
+    Filter,
     LeaveKind,
     MemoryOrder,
     OpaqueKind,
     Order,
+    Outside,
     Rounding,
+    SampleKind,
     Scope,
     WriteMode,
 )  # fmt: skip
@@ -273,6 +277,22 @@ class Atomic(Operation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sample(Operation):
+    """Reads a `component` of a texture or surface; what is not stated of how it was set up is None (see 0011)."""
+
+    kind: SampleKind
+    texture: Expr
+    coordinates: tuple[Expr, ...]
+    type: ValueType
+    component: int = 0
+    layer: Expr | None = None
+    level: Expr | None = None
+    filter: Filter | None = None
+    outside: Outside | None = None
+    is_normalised: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Random(Operation):
     """Random numbers from `generator`; operands are its seed, counter or limits.
 
@@ -285,24 +305,6 @@ class Random(Operation):
     type: ValueType
     state: str = ""
     distribution: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
-    """The values start, start + step, ... below `stop` (above it for a negative step)."""
-
-    start: Expr
-    stop: Expr
-    step: Expr
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sequence:
-    """The values start, next(start), ... while `condition` holds; both are over the loop variable."""
-
-    start: Expr
-    condition: Expr
-    next: Expr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -394,5 +396,5 @@ class Opaque(Operation):
 
 Op = (
     Alloc | Load | Store | Copy | Compute | Cast | Reduce | Scan | Matmul | Transpose | Exchange | Select | Barrier
-    | Fence | Atomic | Random | Loop | While | Branch | Leave | Return | Call | Assume | Check | Opaque
+    | Fence | Atomic | Sample | Random | Loop | While | Branch | Leave | Return | Call | Assume | Check | Opaque
 )  # fmt: skip

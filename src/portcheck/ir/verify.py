@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from portcheck.ir.access import Access
 from portcheck.ir.expr import Const, Expr, Ref, Symbol, subexpressions
+from portcheck.ir.iteration import Range
+from portcheck.ir.iteration import Sequence as Steps
 from portcheck.ir.kernel import Kernel, Launch, Program
 from portcheck.ir.ops import (
     Alloc,
@@ -23,12 +25,10 @@ from portcheck.ir.ops import (
     Loop,
     Op,
     Random,
-    Range,
     Return,
     Store,
     While,
 )
-from portcheck.ir.ops import Sequence as Steps
 from portcheck.ir.types import ValueType
 from portcheck.ir.value_checks import bool_problems, form_problems, result_type, value_problems
 from portcheck.ir.walk import accesses, expressions, kernel_operations, operations, views

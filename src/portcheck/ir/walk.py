@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from portcheck.ir.access import Access
 from portcheck.ir.expr import Expr
+from portcheck.ir.iteration import Range, Sequence
 from portcheck.ir.kernel import Kernel, Program
 from portcheck.ir.kinds import WriteMode
 from portcheck.ir.ops import (
@@ -27,12 +28,11 @@ from portcheck.ir.ops import (
     Op,
     Opaque,
     Random,
-    Range,
     Reduce,
     Return,
+    Sample,
     Scan,
     Select,
-    Sequence,
     Store,
     Transpose,
     While,
@@ -119,6 +119,8 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (op.value,)
         case Compute() | Random() | Scan():
             return op.operands
+        case Sample():
+            return (op.texture, *op.coordinates)
         case Cast() | Reduce() | Transpose():
             return (op.operand,)
         case Matmul():
@@ -177,6 +179,8 @@ def _beside_operands(op: Op) -> tuple[Expr | None, ...]:
             return (op.lanes, op.lanes_mask, op.initial, op.mask)
         case Atomic():
             return (op.limit,)
+        case Sample():
+            return (op.layer, op.level)
         case Barrier():
             return (op.participants,)
         case _:

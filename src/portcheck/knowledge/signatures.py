@@ -83,6 +83,8 @@ class Role(StrEnum):
     STATE = "state"
     GROUP = "group"
     CONDITION = "condition"
+    LAYER = "layer"
+    LEVEL = "level"
     ORDER = "order"
     UNIQUE_INDICES = "unique_indices"
     FORMAT = "format"

@@ -28,6 +28,7 @@ from portcheck.ir import (
     Ranges,
     Reduce,
     Return,
+    Sample,
     Scan,
     Select,
     Store,
@@ -133,8 +134,8 @@ def _control(state: State, op: Op) -> None:
             name = op.callee if isinstance(op, Call) else op.reason
             _forget(state, op, f"not understood: {name}")
             state.results[op.id] = Unknown(f"not understood: {name}", op.span)
-        case Scan() | Random():
-            what = "a scan" if isinstance(op, Scan) else "random numbers"
+        case Scan() | Random() | Sample():
+            what = "a scan" if isinstance(op, Scan) else "a texture" if isinstance(op, Sample) else "random numbers"
             _result(state, op.id, op.type, Unknown(f"{what} is not followed yet", op.span))
         case _:
             return

@@ -39,6 +39,7 @@ from portcheck.ir import (
     Random,
     Reduce,
     Return,
+    Sample,
     Scan,
     Select,
     Store,
@@ -102,7 +103,19 @@ def _step(compilation: Compilation, op: Op) -> Step | None:
 
 def _rarer(
     compilation: Compilation,
-    op: Reduce | Scan | Matmul | Transpose | Exchange | Barrier | Fence | Random | Call | Assume | Check | Opaque,
+    op: Reduce
+    | Scan
+    | Matmul
+    | Transpose
+    | Exchange
+    | Barrier
+    | Fence
+    | Random
+    | Sample
+    | Call
+    | Assume
+    | Check
+    | Opaque,
 ) -> Step | None:
     match op:
         case Exchange():
@@ -123,7 +136,7 @@ def _rarer(
             return check(compilation, op)
         case Fence():
             return None  # memory is one, and every operation done before the next begins
-        case Opaque() | Call() | Random():
+        case Opaque() | Call() | Random() | Sample():
             return unknown(compilation, op)
         case _:
             assert_never(op)

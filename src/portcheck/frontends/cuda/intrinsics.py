@@ -18,6 +18,7 @@ from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_la
 from portcheck.frontends.cuda.ordering import is_ordering, ordering
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.textures import is_sample, sample
 from portcheck.frontends.cuda.types import named_type
 from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Scalar, TypeKind, Value
 from portcheck.frontends.cuda.vectors import loaded
@@ -51,6 +52,8 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
         return word_function(state, call, construct)
     if is_fragment_call(construct):
         return fragment_call(state, call, construct)
+    if is_sample(construct):
+        return sample(state, call, construct)
     if is_exchange(construct):
         return exchange(state, call, construct)
     if is_atomic(construct):

@@ -14,7 +14,12 @@ _FORMS = {
     "new_expression": OpaqueKind.MEMORY, "delete_expression": OpaqueKind.MEMORY,
     "struct_specifier": OpaqueKind.DTYPE, "class_specifier": OpaqueKind.DTYPE,
 }  # fmt: skip
-_MEANINGS = {Semantics.TEXTURE: OpaqueKind.TEXTURE, Semantics.LAUNCH: OpaqueKind.LAUNCH}
+_MEANINGS = {
+    Semantics.LAUNCH: OpaqueKind.LAUNCH, Semantics.TEXTURE: OpaqueKind.TEXTURE,
+    Semantics.TEXTURE_SAMPLE: OpaqueKind.TEXTURE, Semantics.TEXTURE_TEXEL: OpaqueKind.TEXTURE,
+    Semantics.TEXTURE_SURFACE: OpaqueKind.TEXTURE, Semantics.TEXTURE_CUBE: OpaqueKind.TEXTURE,
+    Semantics.TEXTURE_GATHER: OpaqueKind.TEXTURE,
+}  # fmt: skip
 
 
 class Obstacle(NamedTuple):

@@ -7,15 +7,18 @@ from typing import Any
 
 from portcheck.ir.access import Access
 from portcheck.ir.expr import Expr
+from portcheck.ir.iteration import Range, Sequence
 from portcheck.ir.kinds import (
     CheckKind,
     ExchangeKind,
+    Filter,
     LeaveKind,
     MemoryOrder,
     OpaqueKind,
     Order,
     Outside,
     Rounding,
+    SampleKind,
     Scope,
     WriteMode,
 )  # fmt: skip
@@ -40,12 +43,11 @@ from portcheck.ir.ops import (
     Opaque,
     Operation,
     Random,
-    Range,
     Reduce,
     Return,
+    Sample,
     Scan,
     Select,
-    Sequence,
     Store,
     Transpose,
     While,
@@ -88,6 +90,7 @@ class OperationParser(ExpressionParser):
             "fence": (Fence, self._fence),
             "atomic": (Atomic, self._atomic),
             "random": (Random, self._random),
+            "sample": (Sample, self._sample),
             "loop": (Loop, self._loop),
             "while": (While, lambda cursor: {"body_first": cursor.accept("body_first")}),
             "branch": (Branch, lambda cursor: {"condition": self.expression(cursor)}),
@@ -264,6 +267,17 @@ class OperationParser(ExpressionParser):
             "operands": operands,
             **self._clauses(cursor, state=Cursor.name, distribution=Cursor.name),
         }
+
+    def _sample(self, cursor: Cursor) -> Fields:
+        kind = cursor.choice(SampleKind)
+        texture, *coordinates = self.list_in_parentheses(cursor)
+        clauses = self._clauses(
+            cursor, component=Cursor.integer, layer=self.expression, level=self.expression, filter=_one_of(Filter),
+            outside=_one_of(Outside),
+        )  # fmt: skip
+        is_normalised = True if cursor.accept("normalised") else False if cursor.accept("unnormalised") else None
+        texture_and_rest = {"texture": texture, "coordinates": tuple(coordinates), "is_normalised": is_normalised}
+        return {"kind": kind, **texture_and_rest, **clauses}
 
     def _loop(self, cursor: Cursor) -> Fields:
         variable = cursor.name()

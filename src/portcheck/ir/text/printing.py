@@ -9,6 +9,8 @@ from typing import assert_never
 from portcheck.core.dtype import INT32, DType
 from portcheck.ir.access import Access
 from portcheck.ir.expr import TRUE, Expr, Symbol, subexpressions
+from portcheck.ir.iteration import Range
+from portcheck.ir.iteration import Sequence as Steps
 from portcheck.ir.kernel import Kernel, Launch, Parameter, Program
 from portcheck.ir.kinds import MemoryOrder, OpaqueKind, Order, Outside, Rounding, Scope, WriteMode
 from portcheck.ir.operators import Operator
@@ -32,16 +34,15 @@ from portcheck.ir.ops import (
     Op,
     Opaque,
     Random,
-    Range,
     Reduce,
     Return,
+    Sample,
     Scan,
     Select,
     Store,
     Transpose,
     While,
 )  # fmt: skip
-from portcheck.ir.ops import Sequence as Steps
 from portcheck.ir.text.expression_printing import ExpressionPrinter
 from portcheck.ir.text.spelling import INDENT, REGION_LIMIT, IrTextError, dtype_text, name_text, quoted
 from portcheck.ir.types import AxisKind
@@ -189,7 +190,8 @@ class _Printer(ExpressionPrinter):
                 return self.effect(op)
 
     def effect(
-        self, op: Barrier | Fence | Random | Loop | While | Branch | Leave | Return | Call | Assume | Check | Opaque
+        self,
+        op: Barrier | Fence | Random | Sample | Loop | While | Branch | Leave | Return | Call | Assume | Check | Opaque,
     ) -> str:
         match op:
             case Barrier():
@@ -199,6 +201,8 @@ class _Printer(ExpressionPrinter):
             case Random():
                 drawn = f"random {name_text(op.generator)}({self.list(op.operands)})"
                 return _joined(drawn, _name("state", op.state), _name("distribution", op.distribution))
+            case Sample():
+                return self.sample(op)
             case Loop():
                 return self.loop(op)
             case While():
@@ -261,6 +265,16 @@ class _Printer(ExpressionPrinter):
     def lanes(self, op: Reduce | Scan) -> tuple[str, ...]:
         scope = "" if op.scope is Scope.WARP else f"scope({op.scope})"
         return self.optional("lanes", op.lanes), self.optional("lanes_mask", op.lanes_mask), scope
+
+    def sample(self, op: Sample) -> str:
+        head = f"sample {op.kind}({self.list((op.texture, *op.coordinates))})"
+        given = (
+            f"component({op.component})" if op.component else "", self.optional("layer", op.layer),
+            self.optional("level", op.level), f"filter({op.filter})" if op.filter else "",
+            f"outside({op.outside})" if op.outside else "",
+            {True: "normalised", False: "unnormalised", None: ""}[op.is_normalised],
+        )  # fmt: skip
+        return _joined(head, *given)
 
     def exchange(self, op: Exchange) -> str:
         return _joined(
