@@ -125,7 +125,7 @@ def test_program_states_the_modes_that_are_on(options: CudaOptions, flags: tuple
 
 
 GAPS = [
-    ("x[0] = tex2D<float>(n, 0.5f, 0.5f);", OpaqueKind.TEXTURE, "tex2D"),
+    ("x[0] = tex2DGrad<float>(n, 0.5f, 0.5f, 1.0f, 1.0f);", OpaqueKind.TEXTURE, "tex2DGrad"),
     ('asm volatile("discard.global.L2 [%0], 128;" :: "l"(x));', OpaqueKind.ASSEMBLY, ""),
     ("k<<<1, 1>>>(x, w, n);", OpaqueKind.LAUNCH, ""),
     ("x[0] = curand_uniform(0);", OpaqueKind.LIBRARY, "curand_uniform"),
