@@ -251,7 +251,7 @@ HELPERS = {
     "reference": ("__device__ void f(float& r) { r += 1.f; }", "float s = 0.f; f(s); x[0] = s;",
                   ["Alloc", "Store", "Load", "Compute", "Store", "Load", "Store"]),
     "early return": ("__device__ float f(float a) { if (a > 0.f) return a; return 0.f; }", "x[0] = f(w[0]);",
-                     ["Load", "Alloc", "Compute", "Branch", "Store", "Store", "Load", "Store"]),
+                     ["Alloc", "Load", "Compute", "Branch", "Store", "Store", "Load", "Store"]),
     "pointer moved after an early return": ("__device__ void f(float* p, int i) { if (i > 4) return; p += i; "
                                             "if (i > 2) return; p += i; p[0] = 0.f; }", "f(x, n);",
                                             ["Branch", "Branch", "Store"]),

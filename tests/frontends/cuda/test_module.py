@@ -191,9 +191,12 @@ def test_positions_count_characters() -> None:
 
 OPAQUE = {
     "unknown call": ("x[i] = frobnicate(w[i]);", ["frobnicate"]),
-    "goto": ("goto end; end: x[i] = 0.f;", ["goto", "label"]),
+    "goto": ("end: x[i] += 1.f; if (x[i] < 9.f) goto end;", ["goto"]),
     "assembly": ('asm volatile("nop;");', ["assembly: nop is not modelled"]),
-    "fall-through": ("switch (n) { case 0: x[0] = 1.f; case 1: x[1] = 1.f; }", ["switch with fall-through"]),
+    "case inside": (
+        "switch (n) { case 0: while (x[0] < 1.f) { case 1: x[0] += 1.f; } }",
+        ["switch into the middle of a statement"],
+    ),
     "recursion": ("x[i] = again(n);", ["recursive call of again"]),
 }
 

@@ -139,10 +139,11 @@ def test_a_number_that_fits_is_no_cast(statements: str) -> None:
 
 
 MENTIONED = {
-    "lambda": "auto f = [&](float a) { x[0] = a; }; q: f(w[0]);",
-    "macro": "q: WRITE(1);",
+    "lambda": "auto f = [&](float a) { x[0] = a; }; try { f(w[0]); } catch (int e) {}",
+    "macro": "try { WRITE(1); } catch (int e) {}",
     "through a cast": "*(float*)((unsigned long long)x + n) = 1.f;",
-    "number in a wreck": "int m = n; float* p = x; goto q; x[m] = 2.f; q: p[0] = 1.f;",
+    "number in a wreck": "int m = n; float* p = x; try { x[m] = 2.f; p[0] = 1.f; } catch (int e) {}",
+    "backward jump": "float* p = x; q: n++; if (n < 4) goto q; p[0] = 1.f;",
     "constant": "float* p = (float*)w; *p = 1.f;",
 }
 

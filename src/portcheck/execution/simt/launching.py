@@ -114,7 +114,7 @@ def _launch(shared: _Run, launch: Launch, given: Geometry | None) -> None:
 def _blocks_at_once(compilation: Compilation, layout: Layout) -> int:
     """How many blocks are in flight together: all of them where they wait for each other."""
     geometry, options = compilation.geometry, compilation.options
-    fitting = options.memory // layout.bytes_of_block(len(compilation.slots))
+    fitting = options.memory // max(1, layout.bytes_of_block(len(compilation.slots)))
     wanted = -(-options.threads // geometry.threads)
     for op in operations(compilation.kernel.body):
         if isinstance(op, Barrier) and op.scope in GRID_WIDE:

@@ -157,7 +157,7 @@ class _Stepper:
         self._kept = storage(dtype)
         if isinstance(op.values, Range):
             self._stop = compiled(compilation, op.values.stop, None).code
-            self._step = compiled(compilation, op.values.step, dtype).code
+            self._step = compiled(compilation, op.values.step, None).code
         else:
             self._condition = compiled(compilation, op.values.condition, BOOL).code
             self._next = compiled(compilation, op.values.next, dtype).code
@@ -185,7 +185,9 @@ class _Stepper:
 
     def next(self, batch: Batch, state: State, current: Value) -> Value:
         """The value after `current`, which the variable has."""
-        return cast(Value, current + state[1]) if isinstance(self._values, Range) else self._next(batch)
+        if not isinstance(self._values, Range):
+            return self._next(batch)
+        return cast(Value, current + state[1].astype(self._kept))
 
 
 _NO_STATE: State = (cast(Value, np.int32(0)), cast(Value, np.int32(0)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from portcheck.core.dtype import BOOL, FLOAT32, INT32, DType, DTypeKind
 from portcheck.frontends.cuda.conversions import (
     common,
+    comparable,
     convert,
     convert_constant,
     materialised,
     promoted,
     pure,
     truth,
-    unsigned,
     wrapped,
 )  # fmt: skip
 from portcheck.frontends.cuda.state import State
@@ -119,10 +119,7 @@ def _compare(state: State, operator: Operator, left: Scalar, right: Scalar, via:
     if left.dtype.is_float or left.is_data or right.is_data:
         operands = (materialised(state, left), materialised(state, right))
         return state.result(Compute, BOOL, operator=operator, operands=operands, via=via)
-    is_unsigned = left.dtype.kind is DTypeKind.UNSIGNED
-    if is_unsigned and DTypeKind.UNSIGNED not in (left.expr.dtype.kind, right.expr.dtype.kind):
-        left = unsigned(left)
-    return pure(state, operator, (left, right), BOOL)
+    return pure(state, operator, comparable(state, left, right), BOOL)
 
 
 def _integral(state: State, operator: Operator, left: Scalar, right: Scalar, dtype: DType, via: str) -> Scalar:

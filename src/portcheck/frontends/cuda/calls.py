@@ -11,7 +11,7 @@ from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
 from portcheck.frontends.cuda.members import member_place, member_value
 from portcheck.frontends.cuda.methods import THIS, functions_of, method_call, owner_of, record_of
-from portcheck.frontends.cuda.names import constant, identifier
+from portcheck.frontends.cuda.names import constant, function_pointer, identifier
 from portcheck.frontends.cuda.obstacles import construct_kind
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import pointer_of, read
@@ -61,7 +61,7 @@ def resolve_call(state: State, node: Node) -> Value:
 def _named_call(state: State, call: CallSite) -> Value:
     if call.name in _CASTS:
         return _cast(state, call)
-    bound = state.lookup(call.name)
+    bound = state.lookup(call.name) or function_pointer(state, call.name)
     held = _held_call(state, call, bound)
     if held is not None:
         return held

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, UINT64
-from portcheck.frontends.cuda.arithmetic import binary
 from portcheck.frontends.cuda.conversions import convert, pure
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar
 from portcheck.frontends.cuda.state import State
@@ -31,10 +30,6 @@ _COMPARISONS = {
 
 def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Value:
     """`inner` cast to `type_`."""
-    if type_.kind is TypeKind.UNKNOWN and node.type == "cast_expression":
-        product = _product(state, node, inner)
-        if product is not None:
-            return product
     value = state.evaluate(inner)
     match type_.kind:
         case TypeKind.VOID:
@@ -64,51 +59,6 @@ def has_record(value: Value) -> bool:
     """Whether a value is a record, which may say how it is converted."""
     type_ = type_of_value(value)
     return type_ is not None and type_.kind is TypeKind.RECORD
-
-
-def _product(state: State, node: Node, inner: Node) -> Value | None:
-    """`(a) * b`, which the grammar reads as a cast of `*b`; None where `a` is no variable or more is misread."""
-    named, parent = node.field("type"), node.parent
-    name = named.text if named is not None else ""
-    bound = state.lookup(name)
-    text = inner.text[:1]
-    operand = inner.field("argument") if inner.type in ("pointer_expression", "unary_expression") else None
-    if bound is None or isinstance(bound, CType) or operand is None or text not in ("*", "-", "+"):
-        return None
-    operator = parent.field("operator") if parent is not None and parent.type == "binary_expression" else None
-    if text != "*" and operator is not None and operator.text in ("*", "/", "%"):
-        return None
-    left, right = read(state, bound, node), read(state, state.evaluate(operand), operand)
-    if not isinstance(left, Scalar) or not isinstance(right, Scalar):
-        return None
-    return binary(state, text, left, right)
-
-
-def regrouped(state: State, node: Node) -> Value | None:
-    """`(a) + b * c`, which the grammar reads as a cast of `+b`, times `c`; None for any other product."""
-    factors: list[tuple[str, Node]] = []
-    current = node
-    while current.type == "binary_expression":
-        operator, left, right = (current.field(name) for name in ("operator", "left", "right"))
-        if operator is None or left is None or right is None or operator.text not in ("*", "/", "%"):
-            return None
-        factors.append((operator.text, right))
-        current = left
-    named, inner = current.field("type"), current.field("value")
-    operand = inner.field("argument") if inner is not None and inner.type == "unary_expression" else None
-    bound = state.lookup(named.text) if named is not None and current.type == "cast_expression" else None
-    if bound is None or isinstance(bound, CType) or operand is None or inner is None or inner.text[:1] not in "+-":
-        return None
-    total = read(state, bound, node)
-    product: Value | None = read(state, state.evaluate(operand), operand)
-    for text, factor in reversed(factors):
-        value = read(state, state.evaluate(factor), factor)
-        if not isinstance(product, Scalar) or not isinstance(value, Scalar):
-            return None
-        product = binary(state, text, product, value)
-    if not isinstance(total, Scalar) or not isinstance(product, Scalar):
-        return None
-    return binary(state, inner.text[:1], total, product)
 
 
 def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value:

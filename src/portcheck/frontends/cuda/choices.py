@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.cuda.arithmetic import binary, connective, select
+from portcheck.frontends.cuda.constants import folded
 from portcheck.frontends.cuda.conversions import common, convert, materialised, truth
+from portcheck.frontends.cuda.declarations import condition_value
 from portcheck.frontends.cuda.places import read, scalar, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import Aggregate, Lost, Null, Pointer, Scalar, Value
+from portcheck.frontends.cuda.values import Aggregate, Lost, Null, Place, Pointer, Scalar, Value
 from portcheck.frontends.cuda.vectors import variable_members
 from portcheck.ir import (
     Branch,
@@ -33,11 +35,11 @@ _HARMLESS = (Load, Cast, Compute, Select, Check, Exchange, Reduce)
 
 def condition(state: State, node: Node) -> Scalar:
     """The truth of an expression."""
-    value = read(state, state.evaluate(node), node)
+    value = read(state, condition_value(state, node), node)
     if isinstance(value, Pointer | Null):
         from_address = scalar(state, value, node)
         return truth(state, from_address)
-    return truth(state, scalar(state, value, node, BOOL))
+    return folded(truth(state, scalar(state, value, node, BOOL)))
 
 
 def negated(expression: Expr) -> Expr:
@@ -73,7 +75,7 @@ def choose(state: State, node: Node) -> Value:
         return state.opaque(node, "conditional expression")
     holds = condition(state, condition_node)
     if isinstance(holds.expr, Const):
-        return state.evaluate(first if holds.expr.value else second)
+        return _decided(state, *((first, second) if holds.expr.value else (second, first)))
     with state.builder.region() as then, state.masked(holds.expr):
         on_true = read(state, state.evaluate(first), first)
     with state.builder.region() as otherwise, state.masked(negated(holds.expr)):
@@ -112,6 +114,19 @@ def _choose_members(
         regions.append(tuple(body))
     state.builder.emit(Branch, condition=holds.expr, then=regions[0], otherwise=regions[1], via="?:")
     return chosen
+
+
+def _decided(state: State, chosen: Node, other: Node) -> Value:
+    """The arm a constant chooses; a number comes in the type that both arms have in common."""
+    value = state.evaluate(chosen)
+    if not isinstance(value, Scalar | Place):
+        return value
+    with state.builder.region():
+        dropped = read(state, state.evaluate(other), other)
+    number = read(state, value, chosen) if isinstance(dropped, Scalar) else value
+    if not (isinstance(number, Scalar) and isinstance(dropped, Scalar)) or number.dtype == dropped.dtype:
+        return value
+    return convert(state, number, common(number.dtype, dropped.dtype))
 
 
 def _branch(state: State, holds: Scalar, first: tuple[list[Op], Scalar], second: tuple[list[Op], Scalar]) -> Scalar:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator as python
 from collections.abc import Callable
 
-from portcheck.core.dtype import DType
+from portcheck.core.dtype import BOOL, DType
 from portcheck.frontends.cuda.conversions import wrapped
+from portcheck.frontends.cuda.values import Scalar
 from portcheck.ir import Apply, Const, Expr, Operator, is_within
 
 _DEEPEST = 60
@@ -44,6 +45,15 @@ _SHIFTS = frozenset({Operator.SHIFT_LEFT, Operator.SHIFT_RIGHT_ARITHMETIC, Opera
 def constant_value(expression: Expr) -> int | None:
     """The whole number that `expression` is; None where it is no constant, or none that is read."""
     return _value(expression) if is_within(expression, _DEEPEST) else None
+
+
+def folded(value: Scalar) -> Scalar:
+    """`value` as a literal where it is a whole number made of literals alone; else itself."""
+    number = None if isinstance(value.expr, Const) or value.dtype.is_float else constant_value(value.expr)
+    if number is None:
+        return value
+    constant = bool(number) if value.dtype == BOOL else wrapped(number, value.dtype)
+    return Scalar(Const(constant, value.dtype), value.dtype)
 
 
 def _value(expression: Expr) -> int | None:

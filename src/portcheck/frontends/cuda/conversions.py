@@ -128,7 +128,7 @@ def truth(state: State, value: Scalar) -> Scalar:
         return state.result(Compute, BOOL, operator=Operator.NOT_EQUAL, operands=operands, via="!=")
     if isinstance(value.expr, Apply) and value.expr.operator in PREDICATES:
         return Scalar(value.expr, BOOL, value.size)
-    return pure(state, Operator.NOT_EQUAL, (value, Scalar(zero, value.dtype)), BOOL)
+    return pure(state, Operator.NOT_EQUAL, comparable(state, value, Scalar(zero, value.dtype)), BOOL)
 
 
 def convert_constant(constant: Const, dtype: DType) -> Const:
@@ -190,29 +190,64 @@ def _rounded(value: float, dtype: DType) -> float:
 def _retyped(state: State, value: Scalar, dtype: DType) -> Scalar:
     """The expression whose value in `dtype` is that of `value`.
 
-    Conversions to a wider type keep the value (of a negative number made unsigned: modulo the range, in which all
-    further arithmetic of that type is done); narrower results of sums and products are the same sums and products;
-    adding 0 wraps whatever else may not fit. A parameter is taken to fit what it is converted to.
+    An expression stands for its value modulo the range of the number's type, which is what every operator of that type
+    makes of it; it is brought to the type itself before it is widened. Narrower results of sums and products are the
+    same sums and products; adding 0 wraps whatever else may not fit.
     """
-    if dtype == BOOL or _fits(state, value.expr, dtype) or integer_bits(dtype) > integer_bits(promoted(value.dtype)):
+    if dtype == BOOL or _fits(state, value.expr, dtype):
         return Scalar(value.expr, dtype, value.size)
-    if dtype.kind is DTypeKind.UNSIGNED and integer_bits(dtype) >= integer_bits(value.dtype):
-        return Scalar(value.expr, dtype, value.size)
-    if isinstance(value.expr, Apply) and value.expr.operator in _MODULAR:
-        return Scalar(Apply(value.expr.operator, value.expr.arguments, dtype), dtype, value.size)
-    if isinstance(value.expr, Symbol):
-        return Scalar(value.expr, dtype)
-    return Scalar(apply(Operator.ADD, value.expr, Const(0, dtype), dtype=dtype), dtype, value.size + 2)
+    if integer_bits(dtype) > integer_bits(promoted(value.dtype)):
+        exact = value if is_exact(state, value) else typed(value)
+        return Scalar(exact.expr, dtype, exact.size)
+    if integer_bits(dtype) >= integer_bits(value.dtype) or isinstance(value.expr, Symbol):
+        kept = typed(Scalar(value.expr, dtype, value.size)) if _is_modular(value.expr) else value
+        return Scalar(kept.expr, dtype, kept.size)
+    return typed(Scalar(value.expr, dtype, value.size))
 
 
-def unsigned(value: Scalar) -> Scalar:
-    """`value`, of an unsigned type, as an expression of that type: one that is negative before has wrapped in it."""
-    if value.expr.dtype.kind is DTypeKind.UNSIGNED:
+def typed(value: Scalar) -> Scalar:
+    """`value` as an expression of its own type, wrapped to it."""
+    expression = value.expr
+    if expression.dtype == value.dtype:
         return value
-    if isinstance(value.expr, Apply) and value.expr.operator in _MODULAR:
-        return Scalar(Apply(value.expr.operator, value.expr.arguments, value.dtype), value.dtype, value.size)
+    if isinstance(expression, Const):
+        return Scalar(convert_constant(expression, value.dtype), value.dtype)
+    is_narrower = integer_bits(value.dtype) <= integer_bits(expression.dtype)
+    if isinstance(expression, Apply) and _is_modular(expression) and is_narrower:
+        return Scalar(Apply(expression.operator, expression.arguments, value.dtype), value.dtype, value.size)
     zero = Const(0, value.dtype)
-    return Scalar(apply(Operator.ADD, value.expr, zero, dtype=value.dtype), value.dtype, value.size + 2)
+    return Scalar(apply(Operator.ADD, expression, zero, dtype=value.dtype), value.dtype, value.size + 2)
+
+
+def _is_modular(expression: Expr) -> bool:
+    return isinstance(expression, Apply) and expression.operator in _MODULAR
+
+
+def is_exact(state: State, value: Scalar) -> bool:
+    """Whether the expression of an integer has the very value of it, not only modulo the range of its type."""
+    held = value.expr.dtype
+    if held == value.dtype or held == BOOL or _fits(state, value.expr, value.dtype):
+        return True
+    spare = integer_bits(value.dtype) - integer_bits(held)
+    same_kind = held.kind is value.dtype.kind
+    return spare >= 0 if same_kind else spare > 0 and held.kind is DTypeKind.UNSIGNED
+
+
+def comparable(state: State, left: Scalar, right: Scalar) -> tuple[Scalar, Scalar]:
+    """Two integers of one type, whose expressions compare as that type does."""
+    dtype = left.dtype
+    shared = common(left.expr.dtype, right.expr.dtype)
+    if shared == dtype:
+        return left, right
+    kinds = {left.expr.dtype.kind, right.expr.dtype.kind} - {DTypeKind.BOOL}
+    if len(kinds) <= 1 and is_exact(state, left) and is_exact(state, right):
+        return left, right
+    return typed(left), typed(right)
+
+
+def is_never_negative(state: State, expression: Expr) -> bool:
+    """Whether the value of an integer expression is surely at least 0."""
+    return expression.dtype.kind is DTypeKind.UNSIGNED or _fits(state, expression, UINT64)
 
 
 def _is_wider(dtype: DType, other: DType) -> bool:
@@ -242,12 +277,13 @@ def _fits(state: State, expression: Expr, dtype: DType) -> bool:
     if expression.operator is Operator.TRUNCATED_MODULO:
         divided, divisor = expression.arguments
         may_be_negative = dtype.kind is DTypeKind.UNSIGNED and expression.dtype.kind is not DTypeKind.UNSIGNED
-        is_small = _fits(state, divisor, dtype) and not (may_be_negative and bits < _INDEX_BITS)
+        is_small = _fits(state, divisor, dtype) and not may_be_negative
         return is_small or _fits(state, divided, dtype)
     if expression.operator in _SHRINKING:
         divisor = expression.arguments[1]
         least = 2 if expression.operator is Operator.TRUNCATED_DIVIDE else 1
         if isinstance(divisor, Const) and divisor.value >= least and integer_bits(promoted(expression.dtype)) <= 32:
-            return bits >= 31
+            may_be_negative = dtype.kind is DTypeKind.UNSIGNED and expression.dtype.kind is not DTypeKind.UNSIGNED
+            return bits >= 31 and (not may_be_negative or _fits(state, expression.arguments[0], dtype))
         return _fits(state, expression.arguments[0], dtype)
     return False

@@ -15,6 +15,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import declare, type_of
 from portcheck.frontends.cuda.values import Place, Pointer, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.wrapping import may_wrap
 from portcheck.ir import (
     ONE,
     Call,
@@ -134,7 +135,7 @@ def _values(
 ) -> Range | Sequence | None:  # fmt: skip
     operator, bound = comparison
     if main.operator in _AFFINE and bound is not None and operator in ("<", "<=", ">", ">=", "!="):
-        affine = _range(state, start, main, operator, bound, variable)
+        affine = _range(state, start, main, (operator, bound), (variable, dtype))
         if affine is not None:
             return affine
     here = Scalar(Symbol(variable, dtype), dtype)
@@ -146,10 +147,15 @@ def _values(
     if following is None or following.is_data or holds.is_data and variable not in symbols_in(holds.expr):
         return None
     following = convert(state, following, dtype)
+    if following.is_data:
+        return None
     return Sequence(start=start, condition=holds.expr, next=following.expr)
 
 
-def _range(state: State, start: Expr, main: _Update, operator: str, bound: Node, variable: str) -> Range | None:
+def _range(
+    state: State, start: Expr, main: _Update, comparison: tuple[str, Node], counter: tuple[str, DType]
+) -> Range | None:
+    (operator, bound), (variable, dtype) = comparison, counter
     step = _amount(state, main)
     stop = scalar(state, state.evaluate(bound), bound)
     if variable in symbols_in(stop.expr) or variable in symbols_in(step.expr):
@@ -162,6 +168,8 @@ def _range(state: State, start: Expr, main: _Update, operator: str, bound: Node,
     if stop.dtype.is_float or step.dtype.is_float:
         return None
     if isinstance(step.expr, Const) and step.expr.value <= 0:
+        return None
+    if may_wrap(state, dtype, (start, stop, step), (operator, upwards)):
         return None
     limit = materialised_bound(state, stop)
     if operator in ("<=", ">="):

@@ -10,7 +10,7 @@ from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.types import Declared, declare, scalar_type, type_of
+from portcheck.frontends.cuda.types import Declared, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import (
     Aggregate,
     Buffer,
@@ -60,6 +60,17 @@ def declaration(state: State, node: Node, scope: Node | None) -> None:
                 _constructed(state, node, declarator, base, scope)
             else:
                 _local(state, declarator, read_, scope)
+
+
+def condition_value(state: State, node: Node) -> Value:
+    """The value of what stands in the parentheses of an `if`, `while` or `switch`: an expression or a declaration."""
+    declarator, value = node.field("declarator"), node.field("value")
+    if node.type != "declaration" or declarator is None or value is None:
+        return state.evaluate(node)
+    listed = value.named if value.type in ("initializer_list", "argument_list") else [value]
+    declared = declare(state, base_type(state, node), declarator)
+    declare_variable(state, node, declared, initial_value(state, declared.type, listed, value), None)
+    return state.lookup(declared.name)  # type: ignore[return-value]  # a value was bound just now
 
 
 def shared_variable(state: State, node: Node, declared: Declared) -> Value:

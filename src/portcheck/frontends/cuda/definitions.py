@@ -26,6 +26,15 @@ class Function:
     scope: Node | None = None
 
     @property
+    def specialised(self) -> list[Node]:
+        """The template arguments that an explicit specialisation is for."""
+        name = self.declarator.field("declarator")
+        while name is not None and name.type == "qualified_identifier":
+            name = name.field("name")
+        listed = name.field("arguments") if name is not None and name.type == "template_function" else None
+        return listed.named if listed is not None else []
+
+    @property
     def body(self) -> Node | None:
         """The block of the definition."""
         return self.node.field("body")

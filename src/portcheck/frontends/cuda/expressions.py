@@ -14,7 +14,7 @@ from portcheck.frontends.cuda.assignments import (
     operands,
     update,
 )  # fmt: skip
-from portcheck.frontends.cuda.casts import cast_to, pointer_comparison, regrouped
+from portcheck.frontends.cuda.casts import cast_to, pointer_comparison
 from portcheck.frontends.cuda.choices import choose, short_circuit
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import common
@@ -34,6 +34,7 @@ from portcheck.frontends.cuda.places import (
     scalar,
     target,
 )  # fmt: skip
+from portcheck.frontends.cuda.regrouping import regrouped
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statement_values import statement_value
 from portcheck.frontends.cuda.syntax import Node, bare
@@ -43,6 +44,7 @@ from portcheck.frontends.cuda.values import (
     Builtin,
     Closure,
     CType,
+    FunctionName,
     Handle,
     Lost,
     Nothing,
@@ -109,6 +111,9 @@ def _leaf(state: State, node: Node) -> Value:
 
 
 def _compound(state: State, node: Node) -> Value:
+    meant = regrouped(state, node)
+    if meant is not None:
+        return state.evaluate(meant)
     match node.type:
         case "binary_expression":
             return _binary(state, node)
@@ -153,18 +158,12 @@ def _compound(state: State, node: Node) -> Value:
     return state.opaque(node, reason, kind=form_kind(node.type))
 
 
-_PRODUCTS = frozenset({"binary_expression", "cast_expression"})
-
-
 def _binary(state: State, node: Node) -> Value:
     left_node, right_node, text = operands(node)
     if left_node is None or right_node is None:
         return state.opaque(node, "operator without operands")
     if connective(text) is not None:
         return short_circuit(state, node, left_node, right_node, text)
-    sum_ = regrouped(state, node) if text in ("*", "/", "%") and left_node.type in _PRODUCTS else None
-    if sum_ is not None:
-        return sum_
     left, right = state.evaluate(left_node), state.evaluate(right_node)
     if has_members(left) or has_members(right):
         found = state.operator_call(node, f"operator{text}", [(left_node, left), (right_node, right)])
@@ -251,6 +250,8 @@ def _pointer(state: State, node: Node) -> Value:
     if argument is None:
         return state.opaque(node, "address of nothing")
     value = state.evaluate(argument)
+    if isinstance(value, FunctionName | Closure):
+        return value
     if node.has("&"):
         if isinstance(value, Place):
             return address(value)

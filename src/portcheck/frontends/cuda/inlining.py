@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 
-from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.cuda.callsite import CallSite
-from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.copies import snapshot
 from portcheck.frontends.cuda.declarations import bound_value
 from portcheck.frontends.cuda.definitions import Function, declared_name, simple_name
+from portcheck.frontends.cuda.exits import open_exit
+from portcheck.frontends.cuda.frames import Frame, Scope
 from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.places import read
-from portcheck.frontends.cuda.returns import returns_early, returns_inside_loop
-from portcheck.frontends.cuda.state import Frame, Scope, State
+from portcheck.frontends.cuda.results import allocate_registers, result_of
+from portcheck.frontends.cuda.returns import returns, returns_early, returns_inside_loop
+from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.templates import bind_template, template_arguments, template_parameters
+from portcheck.frontends.cuda.templates import (
+    bind_template,
+    template_argument,
+    template_arguments,
+    template_parameters,
+)
 from portcheck.frontends.cuda.types import (
     DEDUCED,
     VOID,
@@ -33,16 +38,14 @@ from portcheck.frontends.cuda.values import (
     Aggregate,
     Closure,
     CType,
-    Nothing,
-    Null,
+    FunctionName,
     Place,
     Scalar,
-    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.vectors import variable_members
-from portcheck.ir import OpaqueKind
+from portcheck.ir import Const, OpaqueKind
 
 _DEEPEST = 24
 
@@ -51,7 +54,7 @@ def helper_call(state: State, call: CallSite) -> Value | None:
     """The call of a function whose text is at hand; None where none of that name takes these arguments."""
     values = [state.evaluate(argument) for argument in call.arguments]
     free = [found for found in state.definitions.functions.get(call.name, []) if not _is_method(state, found)]
-    function = chosen(state, free, values)
+    function = chosen(state, _instances(state, free, call), values)
     return None if function is None else inline(state, function, call, values)
 
 
@@ -71,7 +74,8 @@ def inline(
     `before` is what happens between its parameters and its body. None where it cannot be put in.
     """
     body = function.body
-    key = ("function", function.name, function.node.key)
+    given = template_arguments(state, function, call)
+    key = ("function", function.name, function.node.key, *map(_instance, given), len(values))
     depth = sum(1 for instance in state.instances if instance[0] == "function")
     if body is None or depth >= _DEEPEST:
         return None
@@ -79,36 +83,79 @@ def inline(
         return state.opaque(call.node, f"recursive call of {call.name}", kind=OpaqueKind.CALL)
     if function.node.is_broken:
         return state.opaque(call.node, f"call of {call.name}, part of which does not parse")
-    if returns_inside_loop(body):
-        reason = f"call of {call.name}, which returns from inside a loop or branch"
-        return state.opaque(call.node, reason, kind=OpaqueKind.CONTROL)
-    given = template_arguments(state, function, call)
-    with _inlined(state, key):
+
+    def bind() -> CType:
         state.scopes = [*around, state.new_scope()]
-        outer, state.mutations = state.mutations, mutations_of(state, body)
-        try:
-            if not around or function.scope is None:
-                bind_template(state, function, given, values)
-            _bind_parameters(state, function, body, (call, values))
-            if before is not None:
-                before()
-            return _run(state, function, body)
-        finally:
-            state.mutations = outer
+        if not around or function.scope is None:
+            bind_template(state, function, given, values)
+        _bind_parameters(state, function, body, (call, values))
+        if before is not None:
+            before()
+        return result_type(state, function)
+
+    return _inlined(state, key, (call, body), bind)
 
 
-@contextmanager
-def _inlined(state: State, key: tuple[object, ...]) -> Iterator[None]:
-    """A function sees its own names only, and returns to here."""
-    outer, statement, depth = state.scopes, state.statement, state.depth
-    state.scopes = []
+def _inlined(
+    state: State, key: tuple[object, ...], called: tuple[CallSite, Node], bind: Callable[[], CType]
+) -> Value:  # fmt: skip
+    """The body put in where it is called. `bind` makes the scopes it sees and gives the type of its result."""
+    call, body = called
+    held = (state.scopes, state.statement, state.depth, state.mutations, state.exits, state.breaks, state.labels)
     state.instances.append(key)
-    state.statement = None
+    state.statement, state.exits, state.breaks, state.labels = None, [], [], {}
+    state.mutations = mutations_of(state, body)
+    frame = Frame(call.name, VOID)
     try:
-        yield
+        with state.builder.region() as emitted:
+            frame.result_type = bind()
+            frame.depth = state.builder.depth
+            _run(state, frame, body)
     finally:
         state.instances.pop()
-        state.scopes, state.statement, state.depth = outer, statement, depth
+        state.scopes, state.statement, state.depth, state.mutations, state.exits, state.breaks, state.labels = held
+    allocate_registers(state, frame)
+    state.builder.adopt(emitted)
+    return result_of(state, frame, call.node)
+
+
+def _run(state: State, frame: Frame, body: Node) -> None:
+    if returns_inside_loop(body):
+        frame.exit = open_exit(state, f"{frame.name}.returned", returns)
+        state.exits.append(frame.exit)
+    if frame.result_type.kind in (TypeKind.VECTOR, TypeKind.RECORD) and returns_early(body):
+        frame.slot = variable_members(state, f"{frame.name}.result", frame.result_type, None, body, True)
+    state.frames.append(frame)
+    try:
+        with state.scope():
+            state.execute_all(body.named)
+    finally:
+        state.frames.pop()
+
+
+def _instance(argument: Value | CType | None) -> str:
+    """What tells the instances of a template apart as far as it is known; else ""."""
+    match argument:
+        case CType(name=name) | FunctionName(name=name):
+            return name
+        case Scalar(expr=Const(value=value)):
+            return str(value)
+        case _:
+            pass
+    return ""
+
+
+def _instances(state: State, functions: list[Function], call: CallSite) -> list[Function]:
+    """The explicit specialisations for the template arguments of a call; without one, what is none."""
+    if not any(function.specialised for function in functions):
+        return functions
+    given = [_instance(template_argument(state, node)) for node in call.templates]
+    special: list[Function] = []
+    for function in functions:
+        stated = [_instance(template_argument(state, node)) for node in function.specialised]
+        if stated and "" not in stated and stated == given[: len(stated)]:
+            special.append(function)
+    return special or [function for function in functions if not function.specialised]
 
 
 def chosen(state: State, functions: Iterable[Function], values: list[Value]) -> Function | None:
@@ -205,38 +252,6 @@ def _argument(state: State, node: Node, declared: Declared, value: Value, body: 
     return bound_value(state, node, declared, value, (is_changed, is_straight))
 
 
-def _run(state: State, function: Function, body: Node) -> Value:
-    result = result_type(state, function)
-    early = returns_early(body)
-    frame = Frame(function.name, len(state.scopes) - 1, None, result)
-    if early and result.kind in (TypeKind.VECTOR, TypeKind.RECORD):
-        frame.result = variable_members(state, f"{function.name}.result", result, None, body, True)
-    elif early and result.kind is TypeKind.POINTER and not result.reference:
-        frame.result = Slot(state.builder.depth, Null(), f"{function.name}.result", result.target)
-    elif early and result.kind is not TypeKind.VOID:
-        frame.result = state.register(f"{function.name}.result", result.dtype or FLOAT32)
-    state.frames.append(frame)
-    try:
-        with state.scope():
-            state.execute_all(body.named)
-    finally:
-        state.frames.pop()
-    return _result(state, frame, result)
-
-
-def _result(state: State, frame: Frame, result: CType) -> Value:
-    if result.kind is TypeKind.VOID:
-        return Nothing()
-    if isinstance(frame.result, Place) and not frame.result.index:
-        return state.load(frame.result, frame.result.type.dtype or FLOAT32)
-    if frame.result is not None:
-        return frame.result
-    value = frame.value
-    if isinstance(value, Scalar) and result.kind is TypeKind.SCALAR and result.dtype is not None:
-        return convert(state, value, result.dtype)
-    return value if value is not None else Nothing()
-
-
 def result_type(state: State, function: Function) -> CType:
     """What `function` returns: the `*` of `float* f()` stands around its declarator; a constructor has no type."""
     declarator, specifier = function.node.field("declarator"), function.node.field("type")
@@ -254,38 +269,27 @@ def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
     declarator = closure.node.field("declarator")
     parameters = declarator.field("parameters") if declarator is not None else None
     key = ("function", call.name, closure.node.key)
-    if body is None or key in state.instances or returns_inside_loop(body) or len(state.instances) > _DEEPEST:
+    if body is None or key in state.instances or len(state.instances) > _DEEPEST:
         return state.opaque(call.node, f"call of lambda {call.name}", kind=OpaqueKind.CALL)
     listed = [node for node in (parameters.named if parameters is not None else []) if node.field("type") is not None]
     if len(listed) != len(call.arguments):
         return state.opaque(call.node, f"call of lambda {call.name}", kind=OpaqueKind.CALL)
     values = [state.evaluate(argument) for argument in call.arguments]
-    outer = state.mutations
-    with _inlined(state, key):
+
+    def bind() -> CType:
         state.scopes = [*closure.scopes, state.new_scope()]
-        state.mutations = mutations_of(state, body)
-        try:
-            for node, argument, value in zip(listed, call.arguments, values, strict=True):
-                base = base_type(state, node)
-                declared = declare(state, base, node.field("declarator"))
-                state.bind(declared.name, _argument(state, argument, declared, value, body))
-            return _run_closure(state, body)
-        finally:
-            state.mutations = outer
+        for node, argument, value in zip(listed, call.arguments, values, strict=True):
+            declared = declare(state, base_type(state, node), node.field("declarator"))
+            state.bind(declared.name, _argument(state, argument, declared, value, body))
+        return _lambda_result(state, declarator)
+
+    return _inlined(state, key, (call, body), bind)
 
 
-def _run_closure(state: State, body: Node) -> Value:
-    early = returns_early(body)
-    frame = Frame("lambda", len(state.scopes) - 1, None, DEDUCED)
-    if early:
-        frame.result = state.register("lambda.result", FLOAT32)
-    state.frames.append(frame)
-    try:
-        with state.scope():
-            state.execute_all(body.named)
-    finally:
-        state.frames.pop()
-    return _result(state, frame, DEDUCED)
+def _lambda_result(state: State, declarator: Node | None) -> CType:
+    """The type after the arrow of a lambda; deduced without one."""
+    trailing = [node for node in declarator.named if node.type == "trailing_return_type"] if declarator else []
+    return type_of(state, trailing[0].named[0]) if trailing and trailing[0].named else DEDUCED
 
 
 def mutations_of(state: State, body: Node) -> Mutations:

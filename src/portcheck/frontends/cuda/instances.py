@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.constants import constant_value
+from portcheck.frontends.cuda.frames import Binding
 from portcheck.frontends.cuda.records import RECORDS, build
-from portcheck.frontends.cuda.state import Binding, State
+from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import default_argument, template_parameters
 from portcheck.frontends.cuda.types import defined, type_of

@@ -9,8 +9,21 @@ _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34, "a": 7
 
 
 def number_literal(text: str) -> Const | None:
-    """The constant a number token stands for, in its C++ type."""
-    return integer_literal(text) or _float_literal(text)
+    """The constant a number token stands for, in its C++ type; the grammar takes a sign for part of some."""
+    digits = text.lstrip("+-")
+    constant = integer_literal(digits) or _float_literal(digits)
+    if constant is None or text.count("-") - digits.count("-") != 1:
+        return constant
+    return Const(_negated(constant), constant.dtype)
+
+
+def _negated(constant: Const) -> int | float:
+    """The negative of a number, wrapped in an unsigned type."""
+    value = constant.value
+    if isinstance(value, float):
+        return -value
+    width = {UINT32: 32, UINT64: 64}.get(constant.dtype)
+    return -int(value) if width is None else -int(value) % (1 << width)
 
 
 def integer_literal(text: str) -> Const | None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portcheck.core.dtype import BOOL
+from portcheck.core.dtype import BOOL, INT32
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.counted import Counted, read_counted
-from portcheck.frontends.cuda.declarations import declaration
+from portcheck.frontends.cuda.declarations import declaration, declare_variable
+from portcheck.frontends.cuda.places import element, read
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import Place
-from portcheck.ir import TRUE, Branch, Const, Loop, Op, OpaqueKind, While
+from portcheck.frontends.cuda.types import base_type, declare
+from portcheck.frontends.cuda.values import Place, Scalar, Value
+from portcheck.ir import ONE, TRUE, ZERO, Branch, Const, Loop, Op, OpaqueKind, Range, Symbol, While
 
+_MOST_UNROLLED = 64
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
 
@@ -44,7 +47,8 @@ def _counted(state: State, node: Node, counted: Counted, body: Node) -> None:
     with state.builder.region() as emitted, state.scope():
         for name, value in counted.bindings(state):
             state.bind(name, value)
-        state.execute(body)
+        with state.loop():
+            state.execute(body)
     state.builder.emit(
         Loop, variable=counted.variable, values=counted.values, body=tuple(emitted), via="for", span=node.span
     )
@@ -70,7 +74,8 @@ def _general(state: State, node: Node, header: _Header) -> None:
             _skip_first(state, first, header.update)
         holds = condition(state, header.test).expr if header.test is not None else TRUE
     with state.builder.region() as body:
-        state.execute(header.body)
+        with state.loop():
+            state.execute(header.body)
         if header.update is not None and not continues:
             state.evaluate(header.update)
     state.builder.emit(While, test=tuple(test), condition=holds, body=tuple(body), via="for", span=node.span)
@@ -90,13 +95,50 @@ def while_loop(state: State, node: Node) -> None:
     """`while (test) body`."""
     clause, body = node.field("condition"), node.field("body")
     value = clause.field("value") if clause is not None else None
-    if value is None or body is None or value.type == "declaration":
+    if value is None or body is None:
         state.keep(node, "while", kind=OpaqueKind.CONTROL)
         return
-    with state.builder.region() as test:
-        holds = condition(state, value).expr
-    emitted = _body(state, body)
+    with state.scope():
+        with state.builder.region() as test:
+            holds = condition(state, value).expr
+        emitted = _body(state, body)
     state.builder.emit(While, test=tuple(test), condition=holds, body=emitted, via="while", span=node.span)
+
+
+def range_loop(state: State, node: Node) -> None:
+    """`for (auto v : array) body`, and the same over a list in braces."""
+    over, body = node.field("right"), node.field("body")
+    if over is None or body is None:
+        state.keep(node, "for", kind=OpaqueKind.CONTROL)
+        return
+    if over.type == "initializer_list" and len(over.named) <= _MOST_UNROLLED and not _has_leave(body):
+        for listed in over.named:
+            with state.scope():
+                _declare_element(state, node, state.evaluate(listed), body)
+                state.execute(body)
+        return
+    array = state.evaluate(over)
+    shape = state.buffers[array.buffer].shape if isinstance(array, Place) else ()
+    if not isinstance(array, Place) or array.remaining < 1 or len(array.index) >= len(shape):
+        state.keep(node, "for over something that is no array", kind=OpaqueKind.CONTROL)
+        return
+    variable = state.unique("position")
+    with state.builder.region() as emitted, state.scope():
+        position = Scalar(Symbol(variable, INT32), INT32)
+        item = element(state, array, position)
+        _declare_element(state, node, item or array, body)
+        with state.loop():
+            state.execute(body)
+    values = Range(start=ZERO, stop=shape[len(array.index)], step=ONE)
+    state.builder.emit(Loop, variable=variable, values=values, body=tuple(emitted), via="for", span=node.span)
+
+
+def _declare_element(state: State, node: Node, value: Value, body: Node) -> None:
+    declared = declare(state, base_type(state, node), node.field("declarator"))
+    if declared.type.reference:
+        state.bind(declared.name, value)
+        return
+    declare_variable(state, body, declared, read(state, value, node), None)
 
 
 def do_loop(state: State, node: Node) -> None:
@@ -117,7 +159,7 @@ def do_loop(state: State, node: Node) -> None:
 
 
 def _body(state: State, body: Node) -> tuple[Op, ...]:
-    with state.builder.region() as emitted:
+    with state.builder.region() as emitted, state.loop():
         state.execute(body)
     return tuple(emitted)
 

@@ -14,16 +14,26 @@ from portcheck.frontends.cuda.construction import made, made_array
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.definitions import Definitions, Function
 from portcheck.frontends.cuda.expressions import evaluate
+from portcheck.frontends.cuda.frames import Binding, Scope
 from portcheck.frontends.cuda.inlining import mutations_of
 from portcheck.frontends.cuda.instances import instantiate
-from portcheck.frontends.cuda.launch import LaunchSite, host_names, launch_sites, read_launch
+from portcheck.frontends.cuda.launch import LaunchSite, launch_sites, read_launch
+from portcheck.frontends.cuda.launched import (
+    MOST_INSTANCES,
+    Bindings,
+    Instance,
+    agreed,
+    constant_argument,
+    instances,
+    shown,
+)
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.methods import number_of, operator_call
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for
 from portcheck.frontends.cuda.repeats import hosts, is_repeated
-from portcheck.frontends.cuda.state import Binding, Scope, State
+from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statements import execute, execute_all
 from portcheck.frontends.cuda.syntax import Node, Unit
 from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters
@@ -53,7 +63,6 @@ from portcheck.ir import (
     Space,
     Symbol,
     ValueType,
-    symbols_in,
 )  # fmt: skip
 from portcheck.knowledge import Semantics, load
 
@@ -76,13 +85,13 @@ def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
     sites = _sites(state, text)
     kernels: list[Kernel] = []
     launches: list[Launch] = []
-    for name in names:
-        function = known.get(name)
+    for name in dict.fromkeys(names):
+        function = known.get(base_name(name))
         if function is None:
             raise InputError(f"{text.path} has no kernel {name}", hint=did_you_mean(name, known), path=text.path)
-        if any(kernel.name == name for kernel in kernels):
-            continue
-        kernel, launch = _kernel(state, function, sites.get(name, []))
+        kernel, launch = _kernel(
+            state, function, _instance(state, text, function, (name, sites.get(function.name, [])))
+        )
         kernels.append(kernel)
         launches.append(launch)
     if len(launches) == 1:
@@ -107,10 +116,37 @@ def _fresh_state(text: Text, options: CudaOptions) -> State:
     return state
 
 
-def _kernel(state: State, function: Function, sites: list[LaunchSite]) -> tuple[Kernel, Launch]:
+def base_name(name: str) -> str:
+    """The name of a kernel without template arguments."""
+    return name.partition("<")[0].strip()
+
+
+def instances_of(text: Text, options: CudaOptions, name: str) -> tuple[str, ...]:
+    """What the instances of a kernel that differ are called; its name where there are not several."""
+    state = _fresh_state(text, options)
+    function = next((one for one in text.definitions.kernels if one.name == name), None)
+    found = instances(state, function, _sites(state, text).get(name, [])) if function is not None else []
+    return tuple(one.label for one in found[:MOST_INSTANCES]) if len(found) > 1 else (name,)
+
+
+def _instance(state: State, text: Text, function: Function, asked: tuple[str, list[LaunchSite]]) -> Instance:
+    """The instance called so; for a bare name what all instances have in common."""
+    name, sites = asked
+    found = instances(state, function, sites)
+    if name == function.name:
+        return Instance(name, agreed(state, function, found), tuple(sites))
+    written = "".join(name.split())
+    labels = [one.label for one in found]
+    for one in found:
+        if "".join(one.label.split()) == written:
+            return one
+    raise InputError(f"{text.path} has no kernel {name}", hint=did_you_mean(name, labels), path=text.path)
+
+
+def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kernel, Launch]:
     _reset(state)
-    body = function.body or function.node
-    _bind_templates(state, function, sites)
+    body, sites = function.body or function.node, list(instance.sites)
+    _bind_templates(state, function, instance.bindings)
     parameters = _parameters(state, function)
     with state.builder.region() as emitted:
         state.mutations = mutations_of(state, body)
@@ -121,12 +157,12 @@ def _kernel(state: State, function: Function, sites: list[LaunchSite]) -> tuple[
     listed.extend(state.template_parameters)
     listed.extend(_file_variable(state, name) for name in state.file_variables)
     kernel = Kernel(
-        name=function.name, parameters=tuple(listed), axes=_axes(state), span=function.node.span,
+        name=instance.label, parameters=tuple(listed), axes=_axes(state), span=function.node.span,
         body=(*state.hoisted, *emitted),
     )  # fmt: skip
     names = [declared.name for _, declared in parameters]
     launch = _launch(state, function, names, sites)
-    launch = replace(launch, is_repeated=_repeated(state, kernel, names, sites))
+    launch = replace(launch, kernel=instance.label, is_repeated=_repeated(state, kernel, names, sites))
     named = {parameter.name: parts for (parameter, _), parts in zip(parameters, members, strict=True)}
     return kernel, _by_member(launch, named)
 
@@ -168,15 +204,13 @@ def _reset(state: State) -> None:
     state.small_symbols, state.undefined = set(), {}
 
 
-def _bind_templates(state: State, function: Function, sites: list[LaunchSite]) -> None:
+def _bind_templates(state: State, function: Function, launched: Bindings) -> None:
     """Template parameters of a kernel: stated, as launched, by default; else a symbol, or float for a type."""
     defined = dict(state.options.defines)
-    for position, (name, node, is_type) in enumerate(template_parameters(function.template)):
+    for name, node, is_type in template_parameters(function.template):
         if not name:
             continue
-        binding = _stated(state, defined.get(name), is_type)
-        if binding is None:
-            binding = _as_launched(state, function, (name, position, is_type), sites)
+        binding = _stated(state, defined.get(name), is_type) or launched.get(name)
         if binding is None:
             binding = default_argument(state, node, is_type)
         if binding is None and is_type:
@@ -189,15 +223,11 @@ def _bind_templates(state: State, function: Function, sites: list[LaunchSite]) -
                 state.template_parameters.append(_typed(state, name, scalar_type(dtype), node.span))
         elif isinstance(binding, Scalar) and dtype is not None:
             binding = convert(state, binding, dtype)
-            state.note(f"{function.name}: template parameter {name} = {_shown(binding)}")
+            state.note(f"{function.name}: template parameter {name} = {shown(binding)}")
         elif isinstance(binding, CType | FunctionName):
             state.note(f"{function.name}: template parameter {name} = {binding.name}")
         if binding is not None:
             state.bind(name, binding)
-
-
-def _shown(value: Scalar) -> str:
-    return str(value.expr.value) if isinstance(value.expr, Const) else "an expression"
 
 
 def _stated(state: State, text: str | None, is_type: bool) -> Binding | None:
@@ -207,53 +237,7 @@ def _stated(state: State, text: str | None, is_type: bool) -> Binding | None:
         type_ = named_type(state, text)
         return type_ if type_.kind is not TypeKind.UNKNOWN else None
     expression = parse_expression(text, state.definitions.kernels[0].node.span)
-    return _constant(state, expression) if expression is not None else None
-
-
-def _as_launched(
-    state: State, function: Function, parameter: tuple[str, int, bool], sites: list[LaunchSite]
-) -> Binding | None:
-    """The argument all launches of the file agree on."""
-    name, position, is_type = parameter
-    found: dict[str, Binding] = {}
-    is_unclear = False
-    for site in sites:
-        if position >= len(site.templates):
-            continue
-        argument = site.templates[position]
-        binding: Binding | None
-        if is_type:
-            binding = type_of(state, argument)
-        else:
-            with host_names(state, site):
-                binding = _constant(state, argument)
-        if binding is None or (isinstance(binding, CType) and binding.kind is TypeKind.UNKNOWN):
-            is_unclear = True
-        else:
-            key = binding.name if isinstance(binding, CType | FunctionName) else str(getattr(binding, "expr", ""))
-            found.setdefault(key, binding)
-    if len(found) == 1 and not is_unclear:
-        return next(iter(found.values()))
-    if len(found) > 1:
-        state.note(f"{function.name}: launches differ in template parameter {name}; none is chosen")
-    return None
-
-
-def _constant(state: State, node: Node) -> Scalar | FunctionName | None:
-    """A constant template argument: a number, or a function."""
-    inner = node.field("type") if node.type == "type_descriptor" else None
-    expression = inner if inner is not None else node
-    with state.builder.region() as emitted:
-        value = state.evaluate(expression)
-    if emitted or not isinstance(value, Scalar | FunctionName):
-        return None
-    if isinstance(value, FunctionName):
-        return value
-    return value if isinstance(value.expr, Const) or _is_constant(value) else None
-
-
-def _is_constant(value: Scalar) -> bool:
-    return not value.is_data and not symbols_in(value.expr)
+    return constant_argument(state, expression) if expression is not None else None
 
 
 def _parameters(state: State, function: Function) -> list[tuple[Parameter, Declared]]:

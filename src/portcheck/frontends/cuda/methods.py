@@ -7,11 +7,12 @@ from collections.abc import Callable
 from portcheck.core.dtype import DType
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.definitions import CONVERSION, Function
+from portcheck.frontends.cuda.frames import Scope
 from portcheck.frontends.cuda.inlining import chosen, inline, result_type
 from portcheck.frontends.cuda.members import is_punned, member_place
 from portcheck.frontends.cuda.places import pointer_of, read, target
 from portcheck.frontends.cuda.records import Record, names_of
-from portcheck.frontends.cuda.state import Scope, State
+from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import template_parameters
 from portcheck.frontends.cuda.types import complete, named_type, type_of, type_of_value

@@ -8,7 +8,7 @@ from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda.definitions import Definitions, Function, declared_name
 from portcheck.frontends.cuda.include import Includes
 from portcheck.frontends.cuda.lexer import significant
-from portcheck.frontends.cuda.lower import Text, lower
+from portcheck.frontends.cuda.lower import Text, instances_of, lower
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.preprocess import Preprocessor
@@ -42,6 +42,10 @@ class CudaModule:
             if function.node.is_broken and len(found) < _MOST_PROBLEMS:
                 found.extend(_problems(function))
         return tuple(found[:_MOST_PROBLEMS])
+
+    def instances(self, name: str) -> tuple[str, ...]:
+        """What the instances of the kernel `name` are called, if launches ask for several; else its name."""
+        return instances_of(self._text, self._options, name)
 
     def lower(self, names: Sequence[str]) -> Program:
         """The program that launches the kernels `names`, in that order; InputError for an unknown name."""

@@ -35,13 +35,14 @@ class Mutations:
         self._by_name: dict[str, list[Mutation]] = {}
         self._shown: set[str] = set()
         """Names whose bytes may be seen as another type: their address is cast, or goes where nobody looks."""
+        may_jump = bool(body.found("goto_statement"))
         for node in body.found(*_CHANGING):
             if node.type == "ERROR" and body.type == "ERROR":
                 continue
             self._shown.update(_shown(node, shows))
             for target, moves in _targets(node, takes_reference):
                 found = self._by_name.setdefault(target, [])
-                found.append(Mutation(node.start, _block_of(node) if moves else None))
+                found.append(Mutation(node.start, _block_of(node) if moves and not may_jump else None))
 
     def is_shown(self, name: str) -> bool:
         """Whether the bytes of `name` may be seen as another type."""

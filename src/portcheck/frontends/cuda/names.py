@@ -23,6 +23,7 @@ _INDEX_VARIABLES = frozenset(
     {Semantics.INDEX_THREAD, Semantics.INDEX_BLOCK, Semantics.INDEX_BLOCK_SIZE, Semantics.INDEX_GRID_SIZE}
 )
 _MOST_MACROS = 40
+_ASSIGNMENT = "assignment_expression"
 
 
 def identifier(state: State, node: Node, name: str = "") -> Value:
@@ -44,6 +45,9 @@ def identifier(state: State, node: Node, name: str = "") -> Value:
             return known
     if name in state.definitions.functions:
         return FunctionName(name)
+    pointed = function_pointer(state, name)
+    if pointed is not None:
+        return pointed
     number = undefined_number(state, node, name)
     return number or state.opaque(node, f"unknown name {name}", INT32, kind=OpaqueKind.CALL)
 
@@ -136,6 +140,17 @@ def variable(state: State, name: str) -> Value | None:
         state.buffers[name] = Buffer(name, held[0], shape, space is Space.CONSTANT, space)
         state.file_variables[name] = (space, declarator.span)
     return whole(state, Place(name, () if extents or held[1] else (ZERO,), element, len(extents)))
+
+
+def function_pointer(state: State, name: str) -> FunctionName | None:
+    """What a variable of the file points to that is given the name of a function and never another value."""
+    declared = state.definitions.variables.get(name)
+    value = declared[1].field("value") if declared is not None else None
+    inner = value.field("argument") if value is not None and value.type == "pointer_expression" else value
+    if inner is None or inner.text not in state.definitions.functions or not state.is_device:
+        return None
+    changes = [node.field("left") for unit in state.definitions.units for node in unit.root.found(_ASSIGNMENT)]
+    return None if any(left is not None and left.text == name for left in changes) else FunctionName(inner.text)
 
 
 def _known(state: State, construct: Construct) -> Value | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portcheck.frontends.cuda.syntax import Node
 
-_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"})
+LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
 
 def always_returns(node: Node | None) -> bool:
@@ -23,6 +23,11 @@ def always_returns(node: Node | None) -> bool:
     return False
 
 
+def returns(body: Node) -> bool:
+    """Whether a statement in `body` returns from the function it stands in."""
+    return any(not _inside_lambda(node, body) for node in body.found("return_statement"))
+
+
 def returns_early(body: Node) -> bool:
     """Whether a function may return before its last statement."""
     found = [node for node in body.found("return_statement") if not _inside_lambda(node, body)]
@@ -39,7 +44,7 @@ def _is_trapped(node: Node, body: Node) -> bool:
     """Whether a loop, a switch, or an `if` that does not always return, holds the return."""
     current = node.parent
     while current is not None and current.key != body.key:
-        if current.type in _LOOPS:
+        if current.type in LOOPS or current.type == "switch_statement":
             return True
         if current.type == "if_statement":
             following = _is_last(current)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from portcheck.core.dtype import FLOAT32, UINT32, DType
 from portcheck.core.source import Span
 from portcheck.frontends.cuda.definitions import Definitions
+from portcheck.frontends.cuda.frames import Binding, Exit, Frame, Scope
 from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.mutations import Mutations
@@ -58,38 +59,12 @@ if TYPE_CHECKING:
     from portcheck.frontends.cuda.fragment_types import Fragment
     from portcheck.frontends.cuda.records import Record
 
-Binding = Value | CType
 _DEEPEST = 120
 """Levels of syntax: each takes a few frames of Python's stack."""
 _MOST_REGIONS = 56
 """Nested bodies: the text form of the IR takes a few more."""
 _MOST_STEPS = 60_000
 """Expressions and statements of one kernel, helpers and macros put in."""
-
-
-@dataclass
-class Frame:
-    """A function that is being inlined: where its scopes begin, and where its result goes."""
-
-    name: str
-    first_scope: int
-    result: Value | None = None
-    result_type: CType | None = None
-    value: Value | None = None
-
-
-class Scope(dict[str, Binding]):
-    """Names declared in one block; `depth` counts the regions around it."""
-
-    def __init__(self, depth: int) -> None:
-        super().__init__()
-        self.depth = depth
-
-    def moved(self, depth: int) -> Scope:
-        """The same names, in a region of another depth."""
-        copied = Scope(depth)
-        copied.update(self)
-        return copied
 
 
 @dataclass
@@ -134,8 +109,16 @@ class State:
     views: dict[tuple[str, DType], str] = field(default_factory=dict)
     execute_all: Callable[[Sequence[Node]], None] = field(init=False)
     frames: list[Frame] = field(default_factory=list)
-    host_changes: dict[tuple[int, int, int], dict[str, list[int]]] = field(default_factory=dict)
-    """A body of host code to where each name changes in it."""
+    host_changes: dict[tuple[int, int, int], frozenset[str]] = field(default_factory=dict)
+    """A text to the names that it changes somewhere."""
+    host_calls: dict[str, list[Node]] = field(default_factory=dict)
+    """A function's name to its calls, once somebody asks."""
+    exits: list[Exit] = field(default_factory=list)
+    labels: dict[str, Exit] = field(default_factory=dict)
+    breaks: list[Exit | None] = field(default_factory=list)
+    """What a `break` leaves, innermost last: a loop (None), or a switch by its exit."""
+    loops: int = 0
+    """How many loops are open."""
 
     def excess(self) -> str:
         """Why the lowering goes no further down from here; "" while it may."""
@@ -180,18 +163,29 @@ class State:
             self.scopes.pop()
 
     @contextmanager
-    def carried(self) -> Iterator[None]:
-        """The rest of a helper's block runs in the next region, where its names may get another meaning.
+    def rest_of_block(self) -> Iterator[list[Op]]:
+        """A region in which the innermost block goes on to its end: its names may be given other meanings in it."""
+        outer = self.builder.depth
+        held = [scope for scope in self.scopes if scope.depth == outer]
+        with self.builder.region() as emitted:
+            for scope in held:
+                scope.depth = self.builder.depth
+            try:
+                yield emitted
+            finally:
+                for scope in held:
+                    scope.depth = outer
 
-        Nothing of the block comes after that region, so that nobody sees what they meant before.
-        """
-        outer, first, depth = self.scopes, self.frames[-1].first_scope, self.builder.depth
-        own = [scope.moved(depth + 1) if scope.depth == depth else scope for scope in outer[first:]]
-        self.scopes = [*outer[:first], *own]
+    @contextmanager
+    def loop(self) -> Iterator[None]:
+        """The body of a loop inside the `with` block."""
+        self.loops += 1
+        self.breaks.append(None)
         try:
             yield
         finally:
-            self.scopes = outer
+            self.breaks.pop()
+            self.loops -= 1
 
     @contextmanager
     def masked(self, condition: Expr | None) -> Iterator[None]:

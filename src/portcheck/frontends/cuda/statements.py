@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from functools import partial
 
 from portcheck.frontends.cuda.choices import condition
-from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.declarations import declaration
-from portcheck.frontends.cuda.loops import do_loop, for_loop, while_loop
+from portcheck.frontends.cuda.exits import jumps_to, label_of, leave_loops, not_taken, open_exit, take, target_of_goto
+from portcheck.frontends.cuda.frames import Frame
+from portcheck.frontends.cuda.loops import do_loop, for_loop, range_loop, while_loop
 from portcheck.frontends.cuda.misreadings import declare_misread, misread_declaration
 from portcheck.frontends.cuda.obstacles import form_kind
-from portcheck.frontends.cuda.places import read, scalar, write
+from portcheck.frontends.cuda.places import read
+from portcheck.frontends.cuda.results import leave_result
 from portcheck.frontends.cuda.returns import always_returns
-from portcheck.frontends.cuda.state import Frame, State
+from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.switches import switch
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.values import Place, Pointer, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.values import Nothing, TypeKind, Value
 from portcheck.ir import Branch, Const, Leave, LeaveKind, Op, OpaqueKind, Return
 
 _SILENT = frozenset(
@@ -24,8 +26,7 @@ _SILENT = frozenset(
      "namespace_alias_definition", "struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
 )  # fmt: skip
 
-
-_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
+_JUMPS = frozenset({"return_statement", "break_statement", "continue_statement", "goto_statement"})
 
 
 def execute(state: State, node: Node) -> None:
@@ -38,14 +39,54 @@ def execute(state: State, node: Node) -> None:
 
 
 def execute_all(state: State, statements: Sequence[Node]) -> None:
-    """Lowers statements in order. In a helper, what follows an `if` that returns becomes its other branch."""
+    """Lowers statements in order, as far as one that surely leaves them.
+
+    In a helper, what follows an `if` that returns becomes its other branch.
+    """
+    target = target_of_goto(statements)
+    if target is not None:
+        _with_label(state, statements[:target], statements[target:])
+        return
     for position, node in enumerate(statements):
-        if state.frames and node.type == "if_statement" and always_returns(node.field("consequence")):
-            rest = list(statements[position + 1 :])
-            if rest or always_returns(node.field("alternative")):
-                _branch(state, node, rest)
-                return
+        rest = list(statements[position + 1 :])
+        if state.frames and _chooses_a_return(node, rest):
+            _branch(state, node, rest)
+            return
         _statement(state, node)
+        if node.type in _JUMPS or (state.frames and state.frames[-1].is_done):
+            return
+        if state.exits and _may_have_left(state, node, rest):
+            return
+
+
+def _chooses_a_return(node: Node, rest: list[Node]) -> bool:
+    if node.type != "if_statement" or not always_returns(node.field("consequence")):
+        return False
+    return bool(rest) or always_returns(node.field("alternative"))
+
+
+def _may_have_left(state: State, node: Node, rest: list[Node]) -> bool:
+    """After `node`: what follows runs where it took no exit. Whether `rest` has been lowered so."""
+    leave_loops(state, node)
+    goes_on = not_taken(state, node) if rest else None
+    if goes_on is None:
+        return False
+    with state.rest_of_block() as emitted:
+        execute_all(state, rest)
+    state.builder.emit(Branch, condition=goes_on, then=tuple(emitted))
+    return True
+
+
+def _with_label(state: State, before: Sequence[Node], after: Sequence[Node]) -> None:
+    """Statements that may jump to the label at the start of `after`."""
+    label = label_of(after[0])
+    exit_ = open_exit(state, label, partial(jumps_to, label))
+    state.labels[label] = exit_
+    state.exits.append(exit_)
+    execute_all(state, before)
+    state.exits.remove(exit_)
+    del state.labels[label]
+    execute_all(state, after)
 
 
 def _statement(state: State, node: Node) -> None:
@@ -78,33 +119,35 @@ def _dispatch(state: State, node: Node) -> None:
             _branch(state, node, [])
         case "for_statement":
             for_loop(state, node)
+        case "for_range_loop":
+            range_loop(state, node)
         case "while_statement":
             while_loop(state, node)
         case "do_statement":
             do_loop(state, node)
         case "return_statement":
             _return(state, node)
-        case "break_statement" | "continue_statement" if not _is_in_loop(node):
+        case "break_statement" | "continue_statement" if not _has_what_it_leaves(state, node):
             state.keep(node, f"{node.text.rstrip(';')} outside a loop", kind=OpaqueKind.CONTROL)
         case "break_statement":
-            state.builder.emit(Leave, kind=LeaveKind.LOOP, via="break")
+            _break(state)
         case "continue_statement":
             state.builder.emit(Leave, kind=LeaveKind.ITERATION, via="continue")
         case "switch_statement":
             switch(state, node)
+        case "goto_statement":
+            _goto(state, node)
+        case "labeled_statement":
+            execute_all(state, [child for child in node.named if child.type != "statement_identifier"])
         case kind if kind in _SILENT:
             _names(state, node)
         case _:
             _unknown(state, node)
 
 
-def _is_in_loop(node: Node) -> bool:
-    current = node.parent
-    while current is not None and current.type not in ("function_definition", "lambda_expression"):
-        if current.type in _LOOPS:
-            return True
-        current = current.parent
-    return False
+def _has_what_it_leaves(state: State, node: Node) -> bool:
+    """Whether a `break` stands in a loop or switch, a `continue` in a loop, of the same function."""
+    return bool(state.breaks) if node.type == "break_statement" else None in state.breaks
 
 
 def _expression(state: State, node: Node, statement: Node) -> None:
@@ -123,11 +166,8 @@ def _names(state: State, node: Node) -> None:
 
 def _unknown(state: State, node: Node) -> None:
     reasons = {
-        "goto_statement": "goto", "ERROR": "text that does not parse", "function_definition": "macro with a body",
+        "ERROR": "text that does not parse", "function_definition": "macro with a body",
     }  # fmt: skip
-    if node.type == "labeled_statement":
-        state.keep(node, "label", kind=form_kind(node.type))
-        return
     state.keep(node, reasons.get(node.type, node.type.replace("_", " ")), kind=form_kind(node.type))
 
 
@@ -145,17 +185,18 @@ def _branch(state: State, node: Node, rest: list[Node]) -> None:
         state.keep(node, "if")
         return
     initial = clause.field("initializer")
-    with state.carried() if rest else nullcontext(), state.scope():
+    with state.scope():
         if initial is not None:
             for child in initial.named if initial.type == "init_statement" else [initial]:
                 _statement(state, child)
-        holds = _condition(state, value)
+        holds = condition(state, value)
         if isinstance(holds.expr, Const):
             _decided(state, (consequence, alternative), rest, bool(holds.expr.value))
             return
-        then = _region(state, [consequence])
+        then = _region(state, consequence)
         other = alternative.named if alternative is not None else []
-        otherwise = _region(state, [*other, *rest])
+        with state.rest_of_block() if rest else state.builder.region() as otherwise, state.scope():
+            execute_all(state, [*other, *rest])
         state.builder.emit(
             Branch, condition=holds.expr, then=tuple(then), otherwise=tuple(otherwise), via="if", span=node.span
         )
@@ -172,34 +213,38 @@ def _decided(state: State, arms: tuple[Node, Node | None], rest: list[Node], hol
     execute_all(state, rest)
 
 
-def _condition(state: State, value: Node) -> Scalar:
-    if value.type == "declaration":
-        declaration(state, value, None)
-        names = [declarator.field("declarator") for declarator in value.fields("declarator")]
-        if names and names[0] is not None:
-            return condition(state, names[0])
-    return condition(state, value)
-
-
-def _region(state: State, statements: list[Node]) -> list[Op]:
+def _region(state: State, statement: Node) -> list[Op]:
     with state.builder.region() as body, state.scope():
-        if len(statements) == 1:
-            execute(state, statements[0])
-        else:
-            execute_all(state, statements)
+        execute(state, statement)
     return body
 
 
 def _returned(state: State, frame: Frame, value: Node) -> Value:
     """What `return value` gives: the place itself for a reference, else what is there."""
     type_ = frame.result_type
-    if type_ is not None and type_.reference:
+    if type_.reference:
         return state.evaluate(value)
-    if type_ is not None and value.type == "initializer_list":
+    if value.type == "initializer_list" and type_.kind is not TypeKind.DEDUCED:
         return read(state, state.make(type_, value.named, value, ""), value)
-    if type_ is not None and type_.kind is TypeKind.RECORD:
+    if type_.kind is TypeKind.RECORD:
         return read(state, state.make(type_, [value], value, ""), value)
     return read(state, state.evaluate(value), value)
+
+
+def _break(state: State) -> None:
+    left = state.breaks[-1] if state.breaks else None
+    if left is None:
+        state.builder.emit(Leave, kind=LeaveKind.LOOP, via="break")
+    else:
+        take(state, left, "break")
+
+
+def _goto(state: State, node: Node) -> None:
+    exit_ = state.labels.get(label_of(node))
+    if exit_ is None:
+        state.keep(node, "goto", writes=state.memory(), kind=OpaqueKind.CONTROL)
+    else:
+        take(state, exit_, "goto")
 
 
 def _return(state: State, node: Node) -> None:
@@ -210,20 +255,11 @@ def _return(state: State, node: Node) -> None:
         state.builder.emit(Return, via="return")
         return
     frame = state.frames[-1]
-    if value is None:
+    result = _returned(state, frame, value) if value is not None else Nothing()
+    if state.builder.depth == frame.depth:
+        frame.value, frame.is_done = result, True
         return
-    result = _returned(state, frame, value)
-    if frame.result is None:
-        frame.value = result
-        return
-    if not isinstance(frame.result, Place) or frame.result.index:
-        write(state, frame.result, read(state, result, value), node, "return")
-        return
-    result = read(state, result, value)
-    if isinstance(result, Pointer):
-        state.keep(node, "pointer returned from several places", kind=OpaqueKind.MEMORY)
-        return
-    dtype = frame.result.type.dtype
-    number = scalar(state, result, value, dtype)
-    if dtype is not None:
-        state.store(frame.result, materialised(state, convert(state, number, dtype)), via="return")
+    if value is not None and not isinstance(result, Nothing):
+        leave_result(state, frame, read(state, result, value), node)
+    if frame.exit is not None:
+        take(state, frame.exit, "return")

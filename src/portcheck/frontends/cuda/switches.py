@@ -1,36 +1,74 @@
-"""`switch`: a chain of branches, where every case ends by itself."""
+"""`switch`: a chain of branches; what a case falls into is put in after it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from portcheck.core.dtype import BOOL
 from portcheck.frontends.cuda.arithmetic import binary
+from portcheck.frontends.cuda.constants import folded
+from portcheck.frontends.cuda.declarations import condition_value
+from portcheck.frontends.cuda.exits import open_exit
+from portcheck.frontends.cuda.frames import Exit
 from portcheck.frontends.cuda.places import scalar
+from portcheck.frontends.cuda.returns import LOOPS
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Scalar
 from portcheck.ir import Branch, Const, Op, OpaqueKind, Operator, apply
 
-_ENDS = frozenset({"break_statement", "return_statement"})
-_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "switch_statement"})
+_ENDS = frozenset({"break_statement", "return_statement", "continue_statement", "goto_statement"})
+_LOOPS = frozenset({*LOOPS, "switch_statement"})
+_MOST_STATEMENTS = 400
+"""Statements of all cases, those that a case falls into counted each time."""
+
+_Group = tuple[list[Node | None], list[Node]]
+"""The labels of neighbouring cases (None: default), and what runs from there to the end of the switch."""
 
 
 def switch(state: State, node: Node) -> None:
-    """Lowers a `switch`; one whose cases fall through into each other's statements is kept as it is."""
+    """Lowers a `switch`; a case that falls through has the statements of the next ones as well."""
     clause, body = node.field("condition"), node.field("body")
     value_node = clause.field("value") if clause is not None else None
     groups = _groups(body) if body is not None else None
-    if value_node is None or groups is None:
-        state.keep(node, "switch with fall-through", kind=OpaqueKind.CONTROL)
+    if clause is None or value_node is None or groups is None:
+        state.keep(node, "switch into the middle of a statement", writes=state.memory(), kind=OpaqueKind.CONTROL)
         return
-    value = scalar(state, state.evaluate(value_node), value_node)
+    initial = clause.field("initializer")
+    with state.scope():
+        if initial is not None:
+            state.execute_all(initial.named if initial.type == "init_statement" else [initial])
+        value = folded(scalar(state, condition_value(state, value_node), value_node))
+        _chosen(state, node, value, groups)
+
+
+def _chosen(state: State, node: Node, value: Scalar, groups: list[_Group]) -> None:
+    leaves = any(_breaks(statement) for _, statements in groups for statement in statements)
+    exit_ = open_exit(state, "switch.left", _breaks) if leaves else None
     regions: list[tuple[Scalar | None, list[Op]]] = []
     for labels, statements in groups:
         matches = _matches(state, value, labels)
-        with state.builder.region() as emitted, state.scope():
+        with state.builder.region() as emitted, state.scope(), _inside(state, exit_):
             state.execute_all(statements)
         regions.append((matches, emitted))
     regions.sort(key=lambda pair: pair[0] is None)
     _emit(state, node, regions)
+
+
+@contextmanager
+def _inside(state: State, exit_: Exit | None) -> Iterator[None]:
+    """Statements inside the `with` block leave the switch by `exit_`."""
+    if exit_ is None:
+        yield
+        return
+    state.breaks.append(exit_)
+    state.exits.append(exit_)
+    try:
+        yield
+    finally:
+        state.exits.pop()
+        state.breaks.pop()
 
 
 def _emit(state: State, node: Node, regions: list[tuple[Scalar | None, list[Op]]]) -> None:
@@ -57,7 +95,7 @@ def _matches(state: State, value: Scalar, labels: list[Node | None]) -> Scalar |
     for label in labels:
         if label is None:
             continue
-        number = scalar(state, state.evaluate(label), label)
+        number = folded(scalar(state, state.evaluate(label), label))
         equal = binary(state, "==", value, number, via="case")
         if equal is None:
             continue
@@ -67,32 +105,59 @@ def _matches(state: State, value: Scalar, labels: list[Node | None]) -> Scalar |
     return result
 
 
-def _groups(body: Node) -> list[tuple[list[Node | None], list[Node]]] | None:
-    """Labels and statements of each group of cases; None where one runs into the next, or leaves in the middle."""
-    groups: list[tuple[list[Node | None], list[Node]]] = []
+def _groups(body: Node) -> list[_Group] | None:
+    """The cases; None where one is not directly in the body, or what they fall into is too much."""
+    found: list[_Group] = []
     labels: list[Node | None] = []
-    cases = body.named
-    for position, case in enumerate(cases):
+    for case in body.named:
         if case.type != "case_statement":
             return None
         label = case.field("value")
         labels.append(label)
         statements = [child for child in case.named if label is None or child.key != label.key]
-        if not statements and position + 1 < len(cases):
-            continue
+        if any(statement.found("case_statement") and not _is_whole(statement) for statement in statements):
+            return None
+        if statements:
+            found.append((labels, statements))
+            labels = []
+    if labels:
+        found.append((labels, []))
+    return _with_what_follows(found)
+
+
+def _with_what_follows(groups: list[_Group]) -> list[_Group] | None:
+    complete: list[_Group] = []
+    following: list[Node] = []
+    count = 0
+    for labels, statements in reversed(groups):
         flat = _flattened(statements)
-        if position + 1 < len(cases) and (not flat or flat[-1].type not in _ENDS):
+        if not flat or flat[-1].type not in _ENDS:
+            following = [*statements, *following]
+        else:
+            following = flat[:-1] if flat[-1].type == "break_statement" else flat
+        count += len(following)
+        if count > _MOST_STATEMENTS:
             return None
-        if flat and flat[-1].type == "break_statement":
-            flat = flat[:-1]
-        if any(_breaks(statement) for statement in flat):
-            return None
-        groups.append((labels, flat))
-        labels = []
-    return groups
+        complete.append((labels, following))
+    return complete[::-1]
+
+
+def _is_whole(statement: Node) -> bool:
+    """Whether all cases in `statement` are those of a switch in it."""
+    return all(_inner_switch(case, statement) for case in statement.found("case_statement"))
+
+
+def _inner_switch(case: Node, statement: Node) -> bool:
+    current = case.parent
+    while current is not None and current.key != statement.key:
+        if current.type == "switch_statement":
+            return True
+        current = current.parent
+    return statement.type == "switch_statement"
 
 
 def _flattened(statements: list[Node]) -> list[Node]:
+    """The statements of a case, those of a block around all of them taken out of it."""
     if len(statements) == 1 and statements[0].type == "compound_statement":
         return statements[0].named
     if len(statements) == 2 and statements[0].type == "compound_statement" and statements[1].type in _ENDS:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tree_sitter import Tree
 
 
+_CHAINED = frozenset({"binary_expression", "unary_expression", "pointer_expression", "cast_expression"})
+_AFTER_A_VALUE = frozenset({"unary_expression", "pointer_expression", "number_literal"})
+
+
 class Unit:
     """One parsed text.
 
@@ -41,6 +45,23 @@ class Unit:
         """The smallest node that covers the bytes from `start` to `end`."""
         raw = self.tree.root_node.descendant_for_byte_range(start, end)
         return self.root if raw is None else Node(self, raw)
+
+    def may_be_misread(self, node: Node) -> bool:
+        """Whether `node` is the outermost of operations that a cast is part of, whose type may be no type."""
+        return (node.start, node.end) in self._suspects
+
+    @cached_property
+    def _suspects(self) -> frozenset[tuple[int, int]]:
+        found: set[tuple[int, int]] = set()
+        for cast in self.root.found("cast_expression"):
+            value = cast.field("value")
+            if value is None or value.type not in _AFTER_A_VALUE:
+                continue
+            outermost, parent = cast, cast.parent
+            while parent is not None and parent.type in _CHAINED:
+                outermost, parent = parent, parent.parent
+            found.add((outermost.start, outermost.end))
+        return frozenset(found)
 
     @cached_property
     def _continuations(self) -> list[int]:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from portcheck.core.dtype import FLOAT32, INT32
 from portcheck.frontends.cuda.callsite import CallSite
+from portcheck.frontends.cuda.constants import folded
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Function, declared_name
-from portcheck.frontends.cuda.places import scalar
+from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import scalar_type, type_of, type_of_value
@@ -17,6 +18,7 @@ from portcheck.frontends.cuda.values import (
     FunctionName,
     Place,
     Scalar,
+    TypeKind,
     Value,
 )  # fmt: skip
 from portcheck.ir import Symbol
@@ -60,6 +62,18 @@ def bind_template(state: State, function: Function, given: list[Value | CType | 
             state.bind(name, binding)
 
 
+def template_argument(state: State, argument: Node) -> Value | CType | None:
+    """What a template argument says, a type or a value, whatever the parameter is."""
+    inner = argument.field("type") if argument.type == "type_descriptor" else None
+    name = inner if inner is not None else argument
+    type_ = type_of(state, argument)
+    if type_.kind is not TypeKind.UNKNOWN and inner is not None:
+        return type_
+    with state.builder.region():
+        value = read(state, state.evaluate(name), name)
+    return folded(value) if isinstance(value, Scalar) else value
+
+
 def _given(state: State, argument: Node, node: Node, is_type: bool) -> Value | CType | None:
     if is_type:
         return type_of(state, argument)
@@ -69,7 +83,7 @@ def _given(state: State, argument: Node, node: Node, is_type: bool) -> Value | C
         return value
     number = scalar(state, value, argument)
     dtype = type_of(state, node.field("type")).dtype
-    return convert(state, number, dtype) if dtype is not None else number
+    return folded(convert(state, number, dtype) if dtype is not None else number)
 
 
 def default_argument(state: State, node: Node, is_type: bool) -> Value | CType | None:

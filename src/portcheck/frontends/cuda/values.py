@@ -11,7 +11,7 @@ from portcheck.core.dtype import DType
 from portcheck.ir import ZERO, Const, Expr, Operator, Ref, Space, Symbol
 
 if TYPE_CHECKING:
-    from portcheck.frontends.cuda.state import Scope
+    from portcheck.frontends.cuda.frames import Scope
     from portcheck.frontends.cuda.syntax import Node
 
 

@@ -1,0 +1,49 @@
+"""Where a lowering stands: the scopes of names, the function that is put in, the places that jumps lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from portcheck.core.dtype import DType
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.values import CType, Place, Value
+
+Binding = Value | CType
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A place further on that statements jump to: `flag` is set where one did, `jumps` says whether a node may.
+
+    `loops` is how many loops are open there.
+    """
+
+    flag: Place
+    loops: int
+    jumps: Callable[[Node], bool]
+
+
+@dataclass
+class Frame:
+    """A function that is being inlined: its result where it surely returns, else where the result is left.
+
+    `depth` is how many regions are open in its body, `registers` what is to be allocated ahead of the body.
+    """
+
+    name: str
+    result_type: CType
+    depth: int = 0
+    exit: Exit | None = None
+    value: Value | None = None
+    slot: Value | None = None
+    is_done: bool = False
+    registers: list[tuple[str, DType]] = field(default_factory=list)
+
+
+class Scope(dict[str, Binding]):
+    """Names declared in one block; `depth` counts the regions around it."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__()
+        self.depth = depth

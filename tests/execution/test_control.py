@@ -1,0 +1,230 @@
+"""Statements, executed: what a C++ compiler makes of the same text, written down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.execution.running import executed
+
+START = (0, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0)
+"""What `x` holds before; `n` is 4."""
+
+CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
+    "return in a loop": (
+        "__device__ int f(const int* a,int n){ for(int i=0;i<n;i++){ if(a[i]>3) return a[i]*10; } "
+        "return -1; }",
+        "x[0]=f(x+1,4); x[1]=f(x+2,1); x[2]=n;",
+        (50, -1, 4, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "return in nested loop": (
+        "__device__ int f(int n){ int s=0; for(int i=0;i<n;i++){ for(int j=0;j<n;j++){ s+=j; if(s>7) "
+        "return s*100+i; } s+=1; } return s; }",
+        "x[0]=f(n); x[1]=f(2); x[2]=f(0);",
+        (801, 4, 0, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "return from a branch of several": (
+        "__device__ void f(int* a,int n){ if(n>2){ a[0]=1; if(n>3) return; a[1]=2; } a[2]=3; }",
+        "f(x,n); f(x+3,n-1); f(x+6,n-2);",
+        (1, 1, 2, 1, 2, 3, 0, 0, 3, 0, 0, 0),
+    ),
+    "while return": (
+        "__device__ int g(int k){ while(true){ k=k*3+1; if(k>50) return k; if(k==13) break; } k+=5; "
+        "return k; }",
+        "x[0]=g(n); x[1]=g(4); x[2]=g(1);",
+        (18, 18, 18, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "fall-through": (
+        "",
+        "switch(n){ case 1: x[0]=1; case 4: x[1]=2; case 2: x[2]=3; break; default: x[3]=4; case 9: "
+        "x[4]=5; }",
+        (0, 2, 3, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "break in the middle of a case": (
+        "",
+        "for(int i=0;i<5;i++){ switch(i){ case 0: x[0]=9; if(n==4) break; x[1]=7; break; case 1: "
+        "x[2]=i; continue; case 3: { int q=i; if(q==3){ x[3]=q; break;} x[4]=1; } case 4: x[5]+=i; } "
+        "x[6]+=1; }",
+        (9, 1, 1, 3, 3, 4, 4, 0, 0, 0, 0, 0),
+    ),
+    "switch default middle": (
+        "",
+        "for(int i=0;i<4;i++) switch(i){ case 0: x[0]=1; break; default: x[1]+=i; break; case 2: "
+        "x[2]=5; }",
+        (1, 5, 5, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "switch in helper returns": (
+        "__device__ int f(int k){ switch(k){ case 0: return 5; case 1: k+=10; break; case 2: if(k) "
+        "return 7; default: k=99; } return k; }",
+        "x[0]=f(0);x[1]=f(1);x[2]=f(2);x[3]=f(n);",
+        (5, 11, 7, 99, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "goto out of two loops": (
+        "",
+        "for(int i=0;i<6;i++) for(int j=0;j<6;j++){ x[0]+=1; if(i*j==n) goto out; } x[1]=1; out: "
+        "x[2]=2;",
+        (11, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "goto skip": (
+        "",
+        "int a=1; if(n>3) goto skip; a=2; x[5]=1; skip: x[0]=a; a=7; x[1]=a;",
+        (1, 7, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "goto helper": (
+        "__device__ int f(int n){ int r=0; for(int i=0;i<n;i++){ r+=i; if(r>2) goto done; if(r>99) "
+        "return 5; } r=50; done: r+=1000; return r; }",
+        "x[0]=f(n); x[1]=f(2);",
+        (1003, 1050, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "do while": (
+        "",
+        "int i=0; do { x[i]=i*2; i++; if(i==2) continue; if(i==3) break; } while(i<n); x[5]=i;",
+        (0, 2, 4, 5, 3, 3, 0, 0, 0, 0, 0, 0),
+    ),
+    "comma for": (
+        "",
+        "int j; int k=0; for(j=0,k=10;j<k;j++,k-=2) x[j]=k; x[6]=j;x[7]=k;",
+        (10, 8, 6, 4, 3, 0, 4, 2, 0, 0, 0, 0),
+    ),
+    "declarations in conditions": (
+        "",
+        "if(int q=n-1) x[0]=q; else x[1]=q+5; while(int z=n-x[2]) x[2]+=1;  switch(int w=n){case 4: "
+        "x[3]=w;}",
+        (3, 1, 4, 4, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "range for": (
+        "",
+        "int a[4]={1,2,3,4}; int s=0; for(int v : a) s+=v; for(auto& v : a) v*=2; for(int v : {5,6}) "
+        "s+=v; for(int v : a) s+=v; x[0]=s;",
+        (41, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "range for break": (
+        "",
+        "int a[4]={1,2,3,4}; for(int v : a){ if(v==3) break; x[0]+=v; }",
+        (3, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "chain": (
+        "",
+        "int a,b; a=b=x[1]=n+1; x[0]=a+b; x[2]=(x[3]=4)+1; x[4]+=x[5]+=2;",
+        (10, 5, 5, 4, 5, 2, 0, 0, 0, 0, 0, 0),
+    ),
+    "inc values": (
+        "",
+        "int i=0; x[i++]=5; x[++i]=i; x[3]=x[0]++ + ++x[0]; x[4]=i--; x[5]=i; int* p=x+6; *p++=1; "
+        "*p=2;",
+        (7, 1, 1, 12, 2, 1, 1, 2, 0, 0, 0, 0),
+    ),
+    "straight after return": (
+        "__device__ int f(int n){ int a=1; if(n>3) return a; a=a+5; a*=2; return a; }",
+        "x[0]=f(n); x[1]=f(2);",
+        (1, 12, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "lambda": (
+        "",
+        "int acc=0; auto add=[&](int v){ acc+=v; if(acc>5) return acc; return -acc; }; x[0]=add(3); "
+        "x[1]=add(4); x[2]=acc; auto sq=[](auto v){ return v*v; }; x[3]=sq(n); auto find=[=](int t){ "
+        "for(int i=0;i<9;i++) if(i*i>=t) return i; return 100; }; x[4]=find(n); x[5]=find(300);",
+        (-3, 7, 7, 16, 2, 100, 0, 0, 0, 0, 0, 0),
+    ),
+    "pointer result": (
+        "__device__ int* pick(int* a,int k){ if(k>3) return a+2; return a; }",
+        "*pick(x,n)=9; pick(x,1)[1]=8; int* p=pick(x+3,n); p[0]=7;",
+        (0, 8, 9, 5, 3, 7, 0, 0, 0, 0, 0, 0),
+    ),
+    "template recursion": (
+        "template<int N> __device__ int fac(){ if constexpr (N<=1) return 1; else return "
+        "N*fac<N-1>(); }",
+        "x[0]=fac<5>();",
+        (120, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "template specialisation": (
+        "template<int N> struct Dummy{}; template<int N> __device__ int tri(int a){ return "
+        "a+tri<N-1>(a+1); } template<> __device__ int tri<0>(int a){ return 0; }",
+        "x[0]=tri<4>(1);",
+        (10, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "default arg": (
+        "__device__ int f(int a,int b=3,int c=1){ return a*b+c; }",
+        "x[0]=f(2); x[1]=f(2,5); x[2]=f(1,1,9);",
+        (7, 11, 10, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "overloads": (
+        "__device__ int f(int a){return 1;} __device__ int f(float a){return 2;} __device__ int "
+        "f(double a){return 3;} __device__ int f(unsigned a){return 4;} __device__ int f(int a,int "
+        "b){return 5;} __device__ int f(int*p){return 6;}",
+        "x[0]=f(1);x[1]=f(1.f);x[2]=f(1.0);x[3]=f(1u);x[4]=f(1,2);x[5]=f(x); unsigned char c=3; "
+        "x[6]=f(c); x[7]=f('a');",
+        (1, 2, 3, 4, 5, 6, 1, 1, 0, 0, 0, 0),
+    ),
+    "function pointer": (
+        "__device__ int add1(int a){return a+1;} typedef int (*fn)(int); __device__ fn table = add1; "
+        "template<int (*F)(int)> __device__ int call(int a){ return F(a); } template<typename F> "
+        "__device__ int call2(F f,int a){ return f(a); }",
+        "x[0]=table(4); x[1]=call<add1>(5); x[2]=call2(add1,6); x[3]=call2([](int q){return q*2;},7); "
+        "int (*loc)(int)=add1; x[4]=loc(9); x[5]=(*loc)(1);",
+        (5, 6, 7, 14, 10, 2, 0, 0, 0, 0, 0, 0),
+    ),
+    "static local": (
+        "__device__ int f(int a){ static const int k=7; const int t[3]={4,5,6}; return k+t[a]; }",
+        "x[0]=f(1);",
+        (12, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "names changed in an else": (
+        "",
+        "int a=1; int* p=x; if(n>3){ x[5]=1; } else { a=7; p=x+3; } x[0]=a; p[1]=9; int b; if(n>9) b=1; else "
+        "b=2; x[6]=b; int c=0; if(n>9) x[7]=1; else c=4; x[8]=c;",
+        (1, 9, 2, 5, 3, 1, 2, 0, 4, 0, 0, 0),
+    ),
+    "nested blocks": (
+        "",
+        "int a=1; { int a=2; { int a=3; x[0]=a; } x[1]=a; a=9; } x[2]=a; { a=4; } x[3]=a;",
+        (3, 2, 1, 4, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "for no cond": (
+        "",
+        "int i=0; for(;;){ if(i>=n) break; x[i]=i; ++i; } for(;i>0;) { --i; x[5]+=i; }",
+        (0, 1, 2, 3, 3, 6, 0, 0, 0, 0, 0, 0),
+    ),
+    "unsigned char loop": (
+        "",
+        "unsigned char c; int k=0; for(c=250;c!=3;c++) k++; x[0]=k; unsigned short s=65530; for(int "
+        "i=0;i<10;i++) s++; x[1]=s; signed char d=120; for(int i=0;i<10;i++) d+=1; x[2]=d; int q=0; "
+        "for(unsigned char e=10;e>4;e--) q+=e; x[3]=q; q=0; for (signed char e=0; e<10; e+=3) q+=e; "
+        "x[4]=q;",
+        (9, 4, -126, 45, 18, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "constexpr fn": (
+        "constexpr int sq(int a){ return a*a; } template<int N> struct S{ static constexpr int v=N*2; "
+        "};",
+        "constexpr int k=sq(3)+1; int a[sq(2)]; for(int i=0;i<sq(2);i++) a[i]=k+i; x[0]=a[3];",
+        (13, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "labels nested": (
+        "",
+        "int a=0; for(int i=0;i<4;i++){ if(i==1) goto next; a+=10; next: a+=1; } x[0]=a;",
+        (34, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "if constexpr": (
+        "template<bool B> __device__ int f(int a){ if constexpr (B) { return a; } else { a+=100; } "
+        "return a+1; }",
+        "x[0]=f<true>(1); x[1]=f<false>(1);",
+        (1, 102, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "loop update continue": (
+        "",
+        "int s=0; for(int i=0;i<10;i+=(i%3)+1){ if(i%2) continue; s+=i; } x[0]=s;",
+        (10, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "mutable param": (
+        "__device__ int f(int a,int& b){ a+=2; b+=a; if(b>8) return b; b=b*2; return a; }",
+        "int q=3; x[0]=f(n,q); x[1]=q; x[2]=f(1,x[3]);",
+        (9, 9, 3, 16, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "statements", "wanted"), CASES.values(), ids=CASES)
+def test_statements_do_what_they_do_in_cxx(before: str, statements: str, wanted: tuple[int, ...]) -> None:
+    text = f"{before}\n__global__ void k(int* x, int n) {{ {statements} }}"
+    done = executed(text, {"x": np.array(START, np.int32), "n": 4}, 1, 1)
+    assert done.stopped is None
+    assert done.arrays["x"].tolist() == list(wanted)
