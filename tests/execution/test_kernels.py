@@ -167,6 +167,21 @@ CASES: dict[str, Case] = {
         x=K,
         y=np.int32,
     ),
+    "thread index against negative numbers": Case(
+        guarded("y[i] = (t < x[i]) + 2 * (t % 32 > x[i] - 5) + 4 * (x[i] - 20 <= t);"),
+        lambda: np.array(
+            [(p % 256 < v) + 2 * (p % 256 % 32 > v - 5) + 4 * (v - 20 <= p % 256) for p, v in enumerate(K.tolist())],
+            np.int32,
+        ),
+        x=K,
+        y=np.int32,
+    ),
+    "thread index against a negative parameter": Case(
+        guarded("y[i] = (t < low) + 2 * (t % 32 > low) + 4 * ((long long)low < (long long)threadIdx.x);"),
+        lambda: np.full(N, 6, np.int32),
+        y=np.int32,
+        more={"low": -3},
+    ),
     # narrow floats
     "half arithmetic": Case(
         guarded("y[i] = __hadd(__hmul(x[i], x[i]), x[i]);"),

@@ -79,17 +79,29 @@ def body(compilation: Compilation, ops: Sequence[Op], compile_step: CompileStep,
         if step is not None:
             steps.append((step, op))
     used = [_used(compilation, op) for _, op in steps]
+    made = [_made(compilation, op) for _, op in steps]
     listed: list[tuple[Step, tuple[int, ...] | None]] = []
     for position, (step, op) in enumerate(steps):
-        later = set().union(*used[position + 1 :]) if may_leave(op) else None
-        listed.append((step, None if later is None else tuple(sorted(later))))
-    made = {compilation.slots[op.id] for _, op in steps if op.id in compilation.slots}
-    inputs = set().union(*used) - made
+        live: tuple[int, ...] | None = None
+        if may_leave(op):
+            later = set().union(*used[position + 1 :]) - set().union(*made[position + 1 :])
+            live = tuple(sorted(later))
+        listed.append((step, live))
+    inputs = set().union(*used) - set().union(*made)
     return Body(tuple(listed), tuple(sorted(inputs)), max(len(listed), 1), span)
 
 
+def _made(compilation: Compilation, op: Op) -> set[int]:
+    """The slots that `op`, or what it holds, gives a value to; nothing before it may have."""
+    made = {compilation.slots[inner.id] for inner in operations((op,)) if inner.id in compilation.slots}
+    for inner in operations((op,)):
+        if isinstance(inner, Loop):
+            made.add(compilation.slot(inner.variable))
+    return made
+
+
 def _used(compilation: Compilation, op: Op) -> set[int]:
-    """The slots that `op`, or what it holds, reads."""
+    """The slots that `op`, or what it holds, reads, its own results among them."""
     found: set[int] = set()
     for inner in operations((op,)):
         for expression in expressions(inner):
