@@ -73,6 +73,9 @@ def _same(state: State, type_: CType, value: Value, node: Node) -> Value | None:
     own = type_of_value(value)
     if isinstance(value, Lost) or (own is not None and own.name == type_.name):
         return read(state, value, node)
+    base = _part(state, value, f"{BASE}{type_.name}")
+    if base is not None:
+        return read(state, base, node)
     return converted(state, value, type_, node) if own is not None and own.kind is TypeKind.RECORD else None
 
 
