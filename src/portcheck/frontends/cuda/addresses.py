@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from portcheck.core.dtype import INT8, INT64
 from portcheck.frontends.cuda.bytes import quotient
-from portcheck.frontends.cuda.places import advance
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.stepping import advance
 from portcheck.frontends.cuda.types import scalar_type
 from portcheck.frontends.cuda.values import CType, Pointer, Scalar
 from portcheck.frontends.cuda.views import moved

@@ -6,8 +6,9 @@ from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.arithmetic import binary, one_of
 from portcheck.frontends.cuda.bits import copy_bits, is_reinterpreted
 from portcheck.frontends.cuda.conversions import convert
-from portcheck.frontends.cuda.places import advance, read, scalar, write
+from portcheck.frontends.cuda.places import read, scalar, write
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.stepping import advance
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import type_of_value
 from portcheck.frontends.cuda.values import (

@@ -18,6 +18,7 @@ from portcheck.frontends.cuda.places import pointer_of, read
 from portcheck.frontends.cuda.records import MemberScope, Record
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
+from portcheck.frontends.cuda.traits import trait
 from portcheck.frontends.cuda.types import named_type, scope_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
     Aggregate,
@@ -30,7 +31,9 @@ from portcheck.frontends.cuda.values import (
     Nothing,
     Place,
     Pointer,
+    PointerCell,
     Scalar,
+    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
@@ -176,7 +179,7 @@ def unknown_call(state: State, call: CallSite, construct: Construct | None) -> V
             Opaque, reason=f"{call.name} is not modelled", kind=construct_kind(construct), operands=tuple(operands),
             via=call.name, **touched,
         )  # fmt: skip
-    return Scalar(Ref(operation.id, FLOAT32), FLOAT32) if has_result else Nothing()
+    return Lost(Ref(operation.id, FLOAT32), FLOAT32) if has_result else Nothing()
 
 
 def _cast(state: State, call: CallSite) -> Value:
@@ -198,6 +201,8 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
     if owner_node is None or field is None:
         return state.opaque(node, "call of a method", kind=OpaqueKind.CALL)
     owner = state.evaluate(owner_node)
+    if isinstance(owner, Slot) and not isinstance(owner.value, Pointer | PointerCell):
+        owner = owner.value
     name, templates = qualified_name(state, field)
     name = name or field.text
     call = CallSite(node, name, tuple(templates), tuple(arguments.named if arguments is not None else ()))
@@ -253,6 +258,9 @@ def _bare_name(state: State, node: Node) -> Value:
     name, templates = qualified_name(state, node)
     construct = state.construct(name)
     short = name.rpartition("::")[2]
+    known = trait(state, node)
+    if isinstance(known, Scalar):
+        return known
     owner = scope_type(state, node.field("scope")) if node.type == "qualified_identifier" else None
     if owner is not None:
         member = state.member_name(owner, short)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, UINT64
+from portcheck.frontends.cuda.addresses import pointer_at
 from portcheck.frontends.cuda.conversions import convert, pure
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar
 from portcheck.frontends.cuda.state import State
@@ -70,6 +71,8 @@ def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value
         return value
     pointer = pointer_of(state, value)
     target = type_.target
+    if pointer is None and isinstance(value, Scalar) and target is not None and target.kind is not TypeKind.VOID:
+        pointer = pointer_at(state, value.expr, target)
     if pointer is None or target is None:
         reason = f"reinterpret_cast to {type_.name.removesuffix('*')}"
         return state.opaque(node, reason, UINT64, kind=OpaqueKind.DTYPE)

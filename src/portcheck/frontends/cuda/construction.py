@@ -23,6 +23,7 @@ from portcheck.frontends.cuda.values import (
     Null,
     Place,
     Scalar,
+    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
@@ -154,7 +155,7 @@ def by_default(state: State, target: Value, record: Record, given: bool = False)
     """Gives the members of `target` what the record says they have at first; `given` sets the others to zero."""
     fields = complete(state, record.type).fields
     for name, type_ in fields[:1] if record.is_union else fields:
-        part = _part(state, target, name)
+        part = _member_of(target, name) or _part(state, target, name)
         if part is not None:
             _one_by_default(state, part, record, name, type_, given)
 
@@ -203,6 +204,11 @@ def _part(state: State, target: Value, name: str) -> Value | None:
     return member_value(target, name) if isinstance(target, Aggregate) else None
 
 
+def _member_of(target: Value, name: str) -> Value | None:
+    """The member itself, also where it is a reference to something else."""
+    return target.member(name) if isinstance(target, Aggregate) else None
+
+
 def _listed(state: State, target: Value, type_: CType, listed: list[Node]) -> bool:
     """Members given by a list, in order or by name."""
     fields = complete(state, type_).fields
@@ -212,7 +218,7 @@ def _listed(state: State, target: Value, type_: CType, listed: list[Node]) -> bo
             return False
         name, inner = pair if pair is not None else (fields[position][0], item)
         field = next((found for field_name, found in fields if field_name == name), None)
-        part = _part(state, target, name)
+        part = _member_of(target, name) or _part(state, target, name)
         if field is None or part is None or inner is None or not _given(state, part, field, inner):
             return False
     return True
@@ -221,6 +227,14 @@ def _listed(state: State, target: Value, type_: CType, listed: list[Node]) -> bo
 def _given(state: State, part: Value, type_: CType, node: Node) -> bool:
     """Initialises one member by what a list has for it."""
     record = record_of(state, type_)
+    if type_.reference or isinstance(part, Slot):
+        inner = node.named[0] if node.type in _LISTS and node.named else node
+        value = state.evaluate(inner)
+        if isinstance(part, Slot) and (type_.reference or type_.kind is TypeKind.UNKNOWN):
+            part.value = value
+        else:
+            write(state, part, read(state, value, inner), node)
+        return isinstance(part, Slot)
     if node.type not in _LISTS:
         write(state, part, contents(state, state.evaluate(node), type_, node), node)
         return True
@@ -278,7 +292,7 @@ def _initialisers(state: State, target: Value, record: Record, listed: list[Node
             return
         named[name] = item
     for name, type_ in complete(state, record.type).fields:
-        part, given = _part(state, target, name), named.get(name)
+        part, given = _member_of(target, name) or _part(state, target, name), named.get(name)
         if part is None:
             continue
         if given is None:

@@ -10,8 +10,9 @@ from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.definitions import declared_name
 from portcheck.frontends.cuda.mutations import Mutations
-from portcheck.frontends.cuda.places import advance, pointer_of, scalar
+from portcheck.frontends.cuda.places import pointer_of, scalar
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.stepping import advance
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import declare, type_of
 from portcheck.frontends.cuda.values import Place, Pointer, Scalar, TypeKind, Value

@@ -8,7 +8,7 @@ from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.copies import snapshot
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
-from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.state import Scope, State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import Declared, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import (
@@ -43,6 +43,7 @@ from portcheck.ir import (
 )
 
 _SHARED = "__shared__"
+_CONSTANT = "const"
 _LARGEST_INITIALISER = 256
 
 
@@ -100,6 +101,26 @@ def shared_variable(state: State, node: Node, declared: Declared) -> Value:
     name = state.shared_once[key]
     dimensions = is_dynamic + len(given) + len(inner)
     return whole(state, Place(name, (), element, dimensions))
+
+
+def constant_array(state: State, declarator: Node, declared: Declared) -> Value | None:
+    """An array or record of the file that never changes: made and filled once, at the head of the kernel."""
+    initial = declarator.field("value")
+    if initial is not None and len(_flat_items(initial)) > _LARGEST_INITIALISER:
+        return None
+    key = (_CONSTANT, declared.name, declarator.key)
+    if key not in state.kept:
+        outer = state.scopes
+        state.scopes = [Scope(state.builder.depth + 1)]
+        try:
+            with state.builder.region() as made, state.unmasked():
+                _local(state, declarator, declared, None)
+            state.kept[key] = state.scopes[0].get(declared.name)
+        finally:
+            state.scopes = outer
+        state.hoisted.extend(made)
+    found = state.kept[key]
+    return None if isinstance(found, CType) else found
 
 
 def element_of(type_: CType) -> tuple[CType, list[Expr]]:

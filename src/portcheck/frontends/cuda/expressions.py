@@ -27,7 +27,6 @@ from portcheck.frontends.cuda.names import component, identifier
 from portcheck.frontends.cuda.obstacles import form_kind
 from portcheck.frontends.cuda.places import (
     address,
-    advance,
     element,
     pointer_of,
     read,
@@ -37,6 +36,7 @@ from portcheck.frontends.cuda.places import (
 from portcheck.frontends.cuda.regrouping import regrouped
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statement_values import statement_value
+from portcheck.frontends.cuda.stepping import advance
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import VOID, named_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (

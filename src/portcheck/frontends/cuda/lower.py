@@ -109,6 +109,7 @@ def _fresh_state(text: Text, options: CudaOptions) -> State:
     state.execute_all = partial(execute_all, state)
     state.resolve_call = partial(resolve_call, state)
     state.instantiate = partial(instantiate, state)
+    state.type_of = partial(type_of, state)
     state.make = partial(made, state)
     state.make_array = partial(made_array, state)
     state.number_of = partial(number_of, state)
@@ -197,7 +198,7 @@ def _run(state: State, body: Node) -> None:
 
 def _reset(state: State) -> None:
     state.scopes, state.buffers, state.hoisted, state.names = [Scope(state.builder.depth + 1)], {}, [], set()
-    state.locals = set()
+    state.locals, state.kept = set(), {}
     state.template_parameters = []
     state.shared_once, state.axes, state.file_variables, state.views = {}, {}, {}, {}
     state.mask, state.depth, state.steps, state.instances, state.frames = None, 0, 0, [], []

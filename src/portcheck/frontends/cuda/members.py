@@ -8,7 +8,7 @@ from portcheck.core.dtype import INT32, INT64
 from portcheck.frontends.cuda.layout import offset_of, size_of_dtype, storage
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.types import complete, scalar_type
-from portcheck.frontends.cuda.values import BASE, Aggregate, CType, Place, TypeKind, Value
+from portcheck.frontends.cuda.values import BASE, Aggregate, CType, Place, Slot, TypeKind, Value
 from portcheck.frontends.cuda.views import moved
 from portcheck.ir import Const
 
@@ -31,7 +31,8 @@ def member_value(value: Aggregate, name: str) -> Value | None:
     """A member of a value; those of bases and anonymous unions count as its own."""
     for field, member in value.members:
         if field == name:
-            return member
+            is_alias = isinstance(member, Slot) and member.is_reference
+            return member.value if is_alias and isinstance(member, Slot) else member
         inner = member_value(member, name) if field.startswith(BASE) and isinstance(member, Aggregate) else None
         if inner is not None:
             return inner

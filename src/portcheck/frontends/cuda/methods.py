@@ -9,7 +9,7 @@ from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.definitions import CONVERSION, Function
 from portcheck.frontends.cuda.frames import Scope
 from portcheck.frontends.cuda.inlining import chosen, inline, result_type
-from portcheck.frontends.cuda.members import is_punned, member_place
+from portcheck.frontends.cuda.members import is_punned, member_place, member_value
 from portcheck.frontends.cuda.places import pointer_of, read, target
 from portcheck.frontends.cuda.records import Record, names_of
 from portcheck.frontends.cuda.state import State
@@ -125,7 +125,7 @@ def _members(state: State, owner: Value) -> Scope:
 def _add_members(state: State, owner: Value, scope: Scope) -> None:
     type_ = complete(state, type_of_value(owner) or CType(kind=TypeKind.UNKNOWN))
     for name, _ in type_.fields:
-        member = owner.member(name) if isinstance(owner, Aggregate) else None
+        member = member_value(owner, name) if isinstance(owner, Aggregate) else None
         if isinstance(owner, Place):
             member = member_place(state, owner, name)
         if member is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import FLOAT32, INT32, dtype_named
 from portcheck.frontends.cuda.arithmetic import binary, one_of
 from portcheck.frontends.cuda.conversions import convert
-from portcheck.frontends.cuda.declarations import element_of, shared_variable
+from portcheck.frontends.cuda.declarations import constant_array, element_of, shared_variable
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import scalar, whole
@@ -125,6 +125,11 @@ def variable(state: State, name: str) -> Value | None:
     read = declare(state, type_of(state, declaration.field("type")), declarator)
     if is_shared:
         return shared_variable(state, declaration, read)
+    initial = declarator.field("value") if declarator.type == "init_declarator" else None
+    if is_constant and initial is not None and initial.type == "initializer_list":
+        filled = constant_array(state, declarator, read)
+        if filled is not None:
+            return filled
     element, inner = element_of(read.type)
     held = element_type(state, element)
     if held is None:

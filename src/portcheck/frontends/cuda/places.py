@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from portcheck.core.dtype import INT32, INT64, UINT64, DType
-from portcheck.frontends.cuda.bytes import quotient
-from portcheck.frontends.cuda.conversions import DEEPEST_EXPRESSION, convert, materialised
-from portcheck.frontends.cuda.layout import size_of, size_of_dtype
+from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.layout import size_of_dtype
 from portcheck.frontends.cuda.members import is_punned, part_of, words
 from portcheck.frontends.cuda.obstacles import Obstacle
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.stepping import advance, scaled_by
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import complete, scalar_type
 from portcheck.frontends.cuda.values import (
@@ -32,10 +32,9 @@ from portcheck.frontends.cuda.views import (
     is_seen_as_held,
     is_zero,
     load_element,
-    moved,
     store_element,
 )  # fmt: skip
-from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, OpaqueKind, Operator, Symbol, apply, is_within
+from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, OpaqueKind, Operator, Symbol
 
 _MOST_ELEMENTS = 64
 """Elements of an array that is copied as part of a value."""
@@ -62,46 +61,6 @@ def pointer_of(state: State, value: Value) -> Pointer | None:
     return None
 
 
-def advance(state: State, pointer: Pointer, step: Scalar, backwards: bool = False) -> Pointer:
-    """`pointer + step` (or `- step`)."""
-    stride = stride_of(state, pointer)
-    if stride is None or not is_zero(pointer.rest):
-        return in_bytes(state, pointer, step, backwards)
-    return _advanced(state, pointer, scaled_by(step, Const(stride, INT32)), backwards)
-
-
-def _advanced(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
-    """`pointer` moved by elements of its buffer."""
-    *outer, last = pointer.index or (ZERO,)
-    if outer and all(is_zero(part) for part in pointer.index):
-        outer = []
-    if pointer.index == () and not is_zero(step.expr):
-        outer, last = [], ZERO
-    index = (*outer, _kept(state, moved(last, step.expr, backwards)))
-    return Pointer(pointer.buffer, index, pointer.type, pointer.rest)
-
-
-def _kept(state: State, offset: Expr) -> Expr:
-    """`offset`, put into a register where it grew too deep to carry along."""
-    if is_within(offset, DEEPEST_EXPRESSION):
-        return offset
-    place = state.register("offset", INT64)
-    state.store(place, materialised(state, Scalar(offset, INT64)), via="")
-    return state.load(place, INT64).expr
-
-
-def in_bytes(state: State, pointer: Pointer, step: Scalar, backwards: bool) -> Pointer:
-    """`pointer` moved by a type that takes no whole number of elements: by elements as far as bytes make them."""
-    buffer = state.buffers[pointer.buffer]
-    held, width = size_of_dtype(state, buffer.dtype), size_of(state, pointer.type)
-    if is_zero(step.expr) or held is None:
-        return pointer
-    unit = Const(width, INT32) if width else Symbol(f"sizeof({pointer.type.name})", INT64)
-    whole_, left = quotient(scaled_by(step, unit).expr, held)
-    at = _advanced(state, pointer, Scalar(whole_, INT64), backwards)
-    return replace(at, rest=moved(pointer.rest, left, backwards))
-
-
 def element(state: State, base: Value, index: Scalar) -> Place | None:
     """`base[index]`: an element, or a row of an array of several dimensions."""
     if isinstance(base, Place) and base.remaining > 0:
@@ -119,25 +78,6 @@ def whole(state: State, place: Place) -> Place:
     if place.remaining or buffer is None or is_one or len(place.index) + 1 != len(buffer.shape):
         return place
     return Place(place.buffer, (*place.index, ZERO), place.type, rest=place.rest)
-
-
-def stride_of(state: State, pointer: Pointer) -> int | None:
-    """How many elements of the buffer the type pointed to takes; None where that is no known whole number."""
-    buffer = state.buffers.get(pointer.buffer)
-    wanted = size_of(state, pointer.type)
-    held = size_of_dtype(state, buffer.dtype) if buffer is not None else None
-    if not held or not wanted:
-        return 1 if pointer.type.kind is TypeKind.SCALAR else None
-    return wanted // held if wanted % held == 0 else None
-
-
-def scaled_by(step: Scalar, unit: Expr) -> Scalar:
-    """`step` times `unit`."""
-    if unit == Const(1, INT32) or is_zero(step.expr):
-        return step
-    if isinstance(step.expr, Const) and isinstance(unit, Const):
-        return Scalar(Const(int(step.expr.value) * int(unit.value), step.dtype), step.dtype)
-    return Scalar(apply(Operator.MULTIPLY, step.expr, unit, dtype=INT64), INT64, step.size + 2)
 
 
 def target(pointer: Pointer) -> Place:
@@ -289,6 +229,9 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
         return _write_slot(state, target_, value, node, via)
     if isinstance(target_, PointerCell):
         return _write_pointer(state, target_, value, node, via)
+    if isinstance(value, Lost) and has_parts(target_):
+        _write_lost(state, target_, value, node, via)
+        return value
     if isinstance(value, Aggregate):
         parts = _parts(state, target_, value)
         for part, member in parts or ():
@@ -308,6 +251,26 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
     if not store_element(state, target_, converted, via):
         return state.keep(node, f"access as {dtype}", (converted.expr,), (target_.buffer,), kind=OpaqueKind.DTYPE)
     return converted
+
+
+def has_parts(value: Value) -> bool:
+    """Whether a value is a variable or element of several members."""
+    if isinstance(value, Aggregate):
+        return bool(value.members)
+    return isinstance(value, Place) and not value.remaining and value.type.kind in _SEVERAL
+
+
+def _write_lost(state: State, target_: Value, value: Lost, node: Node, via: str) -> None:
+    """Writes what was not understood to each of several members: none of them is known then."""
+    parts: list[Value] = []
+    if isinstance(target_, Aggregate):
+        parts = [member for _, member in target_.members if isinstance(member, Place | Aggregate)]
+    elif isinstance(target_, Place):
+        parts = list(words(state, target_))
+    for part in parts:
+        write(state, part, value, node, via)
+    if not parts and isinstance(target_, Place):
+        state.keep(node, f"access as {target_.type.name}", (value.expr,), (target_.buffer,), kind=OpaqueKind.DTYPE)
 
 
 def _parts(state: State, target_: Value, value: Aggregate) -> list[tuple[Value, Value]] | None:

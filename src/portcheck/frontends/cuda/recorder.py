@@ -16,13 +16,14 @@ class Recorder(Builder):
         """How many regions are open."""
         return len(self._regions)
 
-    def insert_after(self, name: str, made: Op) -> None:
-        """Puts `made` behind the allocation of the buffer `name`, in the region where that stands."""
+    def insert_after(self, name: str, made: Op) -> bool:
+        """Puts `made` behind the allocation of the buffer `name`; false where that stands in no open region."""
         for region in reversed(self._regions):
             for position, op in enumerate(region):
                 if isinstance(op, Alloc) and op.name == name:
                     region.insert(position + 1, made)
-                    return
+                    return True
+        return False
 
     @contextmanager
     def region_at(self, depth: int | None) -> Iterator[None]:

@@ -14,7 +14,7 @@ from portcheck.frontends.cuda.layout import Layout, layout
 from portcheck.frontends.cuda.names import enumerator_value
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.types import arrays_of, constant_of, declare, defined, type_of
+from portcheck.frontends.cuda.types import arrays_of, constant_of, declare, defined, pointer_to, type_of
 from portcheck.frontends.cuda.values import BASE, CType, Scalar, TypeKind
 from portcheck.ir import Const
 
@@ -263,8 +263,8 @@ class _Placing:
             if declared.type.name == "function":
                 continue
             type_ = arrays_of(self._state, declared)
-            if is_bits or declared.type.reference:
-                type_ = CType(kind=TypeKind.UNKNOWN, name="bit-field" if is_bits else "reference")
+            if is_bits:
+                type_ = CType(kind=TypeKind.UNKNOWN, name="bit-field")
             if default is not None:
                 self._record.defaults[declared.name] = default
             self._place(declared.name, type_, alignment)
@@ -282,7 +282,7 @@ class _Placing:
 
     def _place(self, name: str, type_: CType, alignment: int = 1, is_empty: bool = False) -> None:
         self._fields.append((name, type_))
-        found = layout(self._state, type_)
+        found = layout(self._state, pointer_to(type_) if type_.reference else type_)
         if found is None:
             self._is_known = False
             return

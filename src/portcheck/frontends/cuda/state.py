@@ -82,6 +82,7 @@ class State:
     hoisted: list[Op] = field(default_factory=list)
     file_variables: dict[str, tuple[Space, Span]] = field(default_factory=dict)
     shared_once: dict[tuple[object, ...], str] = field(default_factory=dict)
+    kept: dict[tuple[object, ...], Binding | None] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     locals: set[str] = field(default_factory=set)
     template_parameters: list[Parameter] = field(default_factory=list)
@@ -103,6 +104,7 @@ class State:
     make_array: Callable[[Place, tuple[int, ...], Node | None, Node], None] = field(init=False)
     number_of: Callable[[Value, Node, DType | None], Scalar | None] = field(init=False)
     operator_call: Callable[[Node, str, list[tuple[Node, Value]]], Value | None] = field(init=False)
+    type_of: Callable[[Node], CType] = field(init=False)
     instantiate: Callable[[str, Node | None, tuple[Node, ...]], CType] = field(init=False)
     records: dict[str, Record] = field(default_factory=dict)
     fragments: dict[str, Fragment] = field(default_factory=dict)
@@ -193,6 +195,15 @@ class State:
         outer = self.mask
         if condition is not None:
             self.mask = condition if outer is None else apply(Operator.LOGICAL_AND, outer, condition)
+        try:
+            yield
+        finally:
+            self.mask = outer
+
+    @contextmanager
+    def unmasked(self) -> Iterator[None]:
+        """What is emitted inside the `with` block happens wherever the kernel runs."""
+        outer, self.mask = self.mask, None
         try:
             yield
         finally:

@@ -10,6 +10,7 @@ from portcheck.frontends.cuda.definitions import declared_name
 from portcheck.frontends.cuda.fragment_types import fragment_type
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.traits import trait
 from portcheck.frontends.cuda.values import (
     Aggregate,
     CType,
@@ -133,6 +134,9 @@ def _template(state: State, node: Node) -> CType:
     """A type with template arguments."""
     named, listed = node.field("name"), node.field("arguments")
     name = named.text if named is not None else node.text
+    known = trait(state, node)
+    if isinstance(known, CType):
+        return known
     definition = state.definitions.types.get(name)
     if definition is None and name not in state.definitions.specialisations:
         return _library_template(state, name, listed.named if listed is not None else [])
@@ -158,6 +162,9 @@ def _qualified(state: State, node: Node, depth: int) -> CType:
     scope, name = node.field("scope"), node.field("name")
     if known.kind is not TypeKind.UNKNOWN or name is None:
         return known
+    standard = trait(state, node)
+    if isinstance(standard, CType):
+        return standard
     owner = scope_type(state, scope, depth)
     if owner is not None and name.type in ("type_identifier", "identifier"):
         found = state.member_name(owner, name.text)

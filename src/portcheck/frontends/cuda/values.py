@@ -150,6 +150,7 @@ class Slot:
     name: str = ""
     target: CType | None = None
     moves: bool = True
+    is_reference: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,9 @@ def _member(state: State, name: str, type_: CType, given: Value | None, how: tup
         return variable_members(state, name, type_, given if isinstance(given, Aggregate) else None, node, changes)
     if type_.kind is TypeKind.ARRAY:
         return _array_member(state, name, type_, given, node)
+    if type_.reference or (type_.kind is TypeKind.UNKNOWN and changes):
+        held = given if given is not None else Nothing()
+        return Slot(state.builder.depth, held, name, moves=False, is_reference=type_.reference)
     if type_.kind is TypeKind.POINTER and changes and not isinstance(given, Lost):
         return _pointer_member(state, name, type_, given, (node, owner))
     if type_.kind in (TypeKind.POINTER, TypeKind.UNKNOWN) and not isinstance(given, Scalar):

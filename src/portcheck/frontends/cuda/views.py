@@ -146,7 +146,6 @@ def _view(state: State, buffer: Buffer, dtype: DType, widths: tuple[int, int]) -
         state.builder.emit(Alloc, name=name, type=type_, base=buffer.name, via="")
     if buffer.name in state.locals:
         state.locals.add(name)
-        state.builder.insert_after(buffer.name, made[0])
-    else:
+    if buffer.name not in state.locals or not state.builder.insert_after(buffer.name, made[0]):
         state.hoisted.extend(made)
     return name
