@@ -148,6 +148,25 @@ ONE_ARRAY: dict[str, tuple[str, str, Callable[[NDArray[np.float32]], Array]]] = 
                               "template <class F> __device__ float twice(F f, float a) { return f(f(a)); }",
                               "Add add{3.f}; float s = 1.f; auto g = [&](float a) { s += 1.f; return a * s; };"
                               "y[i] = twice(add, x[i]) + g(2.f) + g(2.f);", lambda v: v + 6 + 4 + 6),
+    "constant arrays": ("__device__ const float table[2][2] = {{1.f, 2.f}, {3.f, 4.f}};\n"
+                        "constexpr int steps[] = {1, -1, 2};\nstruct P { int a; float b; };\n"
+                        "static const P pairs[2] = {{1, 2.f}, {3, 4.f}};",
+                        "y[i] = x[i] + table[i % 2][1] * 100 + steps[i % 3] * 1000 + pairs[i % 2].b * 10 + pairs[1].a;",
+                        lambda v: v + np.where(np.arange(N) % 2, 443, 223)
+                        + np.array([1, -1, 2])[np.arange(N) % 3] * 1000),
+    "traits": ("template <class A, class B> __device__ float pick(float v) {\n"
+               "  if constexpr (std::is_same_v<A, B>) return v;\n"
+               "  else { typename std::conditional<std::is_integral<A>::value, int, float>::type w = v;"
+               "    return w + 0.5f; }\n"
+               "}", "y[i] = pick<int, int>(x[i]) + pick<int, float>(x[i]) + pick<float, int>(x[i]);",
+               lambda v: v + np.trunc(v) + v + 1),
+    "reference members": ("struct Sum { float& to; __device__ Sum(float& t) : to(t) {}\n"
+                          "  __device__ void add(float v) { to += v; } };",
+                          "float s = 1.f; Sum sum(s); sum.add(x[i]); sum.add(2.f); y[i] = s;", lambda v: v + 3),
+    "array of pointers": ("", "const float* p[2] = {x, x + 5}; p[0] = p[1] + 1; y[i] = p[0][i % 8] + p[1][0];",
+                          lambda v: v[6 + np.arange(N) % 8] + v[5]),
+    "sums that look like casts": ("", "int m = i, k = 3; y[i] = (m) + k * 2 - (m) * k + x[i];",
+                                  lambda v: v + 6 - 2 * np.arange(N)),
 }  # fmt: skip
 
 
@@ -208,3 +227,28 @@ def test_halves_moved_as_wider_words_keep_their_bits() -> None:
     done = executed(HALVES, {"y": np.zeros(8 * N, np.float16), "x": given}, BLOCKS, THREADS)
     assert done.faults == ()
     np.testing.assert_array_equal(done.arrays["y"], given + given)
+
+
+PARAMETERS = """
+struct Inner { float2 c; int d[3]; };
+struct Given { float* out; const float* from[2]; Inner in; int n; float w[2][2]; };
+struct Next { __device__ float operator()(float a) const { return a + 1.f; } };
+template <class F> __global__ void k(Given p, F f) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  p.n += 1;
+  p.out[i] = f(p.from[0][i] + p.from[1][i]) + p.in.c.y + p.in.d[i % 3] + p.w[1][i % 2] + p.n;
+}
+void run(Given p) { k<Next><<<2, 64>>>(p, Next()); }
+"""
+
+
+def test_a_record_by_value_is_taken_apart() -> None:
+    given, w = x(), np.array([[1, 2], [3, 4]], np.float32)
+    arguments = {
+        "p.out": np.zeros(N, np.float32), "p.from[0]": given, "p.from[1]": given * 2, "p.in.c.x": 0, "p.in.c.y": 7,
+        "p.in.d": np.array([10, 20, 30], np.int32), "p.n": 100, "p.w": w,
+    }  # fmt: skip
+    done = executed(PARAMETERS, arguments)
+    assert done.faults == ()
+    expected = given * 3 + 1 + 7 + np.array([10, 20, 30])[np.arange(N) % 3] + w[1][np.arange(N) % 2] + 101
+    np.testing.assert_array_equal(done.arrays["p.out"], expected.astype(np.float32))

@@ -64,6 +64,7 @@ BYTES = {
     "variable": "const char* b = (const char*)w; b = b + n; x[0] = *(const float*)b;",
     "address": "const char* b = (const char*)w; x[0] = *(const float*)&b[n];",
     "halves": "x[0] = *(const float*)((const short*)w + n);",
+    "integer": "x[0] = *(const float*)((unsigned long long)w + n);",
 }
 
 
@@ -77,7 +78,7 @@ def test_an_address_in_bytes_is_not_one_in_elements(statements: str) -> None:
 
 
 def test_a_number_made_an_address_is_not_followed() -> None:
-    assert not_understood(body("x[0] = *(const float*)((unsigned long long)w + n);"))
+    assert not_understood(body("x[0] = *(const float*)((unsigned long long)w * n);"))
 
 
 def test_a_pointer_that_moves_by_bytes_is_somewhere_unknown() -> None:
@@ -141,7 +142,7 @@ def test_a_number_that_fits_is_no_cast(statements: str) -> None:
 MENTIONED = {
     "lambda": "auto f = [&](float a) { x[0] = a; }; try { f(w[0]); } catch (int e) {}",
     "macro": "try { WRITE(1); } catch (int e) {}",
-    "through a cast": "*(float*)((unsigned long long)x + n) = 1.f;",
+    "through a pointer in memory": "float** q = (float**)x; q[n][0] = 1.f;",
     "number in a wreck": "int m = n; float* p = x; try { x[m] = 2.f; p[0] = 1.f; } catch (int e) {}",
     "backward jump": "float* p = x; q: n++; if (n < 4) goto q; p[0] = 1.f;",
     "constant": "float* p = (float*)w; *p = 1.f;",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert, materialised
@@ -10,7 +12,7 @@ from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import Scope, State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.types import Declared, base_type, declare, scalar_type, type_of
+from portcheck.frontends.cuda.types import Declared, arrays_of, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import (
     Aggregate,
     Buffer,
@@ -26,7 +28,7 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.frontends.cuda.vectors import element_type, is_variable, variable_members
+from portcheck.frontends.cuda.vectors import element_type, is_variable, pointers, variable_members
 from portcheck.ir import (
     Access,
     Alloc,
@@ -274,6 +276,9 @@ def _array(state: State, node: Node, declared: Declared, initial: Node | None) -
         reason = f"array of type {element.name}"
         state.bind(declared.name, state.opaque(node, reason, kind=OpaqueKind.DTYPE))
         return
+    if element.kind is TypeKind.POINTER:
+        _pointers(state, node, declared, initial)
+        return
     dtype, extra = lanes
     items = _flat_items(initial) if initial is not None else []
     extents: list[Expr] = []
@@ -300,6 +305,18 @@ def _array(state: State, node: Node, declared: Declared, initial: Node | None) -
         value = state.evaluate(item)
         if not _is_zero(value):
             write(state, target, value, item)
+
+
+def _pointers(state: State, node: Node, declared: Declared, initial: Node | None) -> None:
+    """A local array of pointers."""
+    items = initial.named if initial is not None else []
+    type_ = arrays_of(state, declared)
+    if len(declared.extents) == 1 and declared.extents[0] is None:
+        type_ = replace(type_, extent=len(items))
+    value = pointers(state, declared.name, type_, None, node)
+    state.bind(declared.name, value)
+    for (_, member), item in zip(value.members if isinstance(value, Aggregate) else (), items, strict=False):
+        write(state, member, state.evaluate(item), item)
 
 
 def _fill(state: State, buffer: Buffer, value: Const) -> None:

@@ -89,6 +89,18 @@ class Definitions:
             if node.type not in ("compound_statement", "lambda_expression", "field_declaration_list"):
                 stack.extend((child, inner) for child in reversed(children))
 
+    def holds_reference(self, name: str) -> bool:
+        """Whether the record `name` has a member that is a reference."""
+        record = self.types.get(name)
+        body = record.field("body") if record is not None else None
+        for member in body.named if body is not None else ():
+            if member.type == "field_declaration" and any(
+                declarator.type == "reference_declarator" and declarator.named[-1].type != "function_declarator"
+                for declarator in member.fields("declarator")
+            ):
+                return True
+        return False
+
     def _methods(self, body: Node) -> None:
         """The functions that a record defines, for what they may change of their arguments."""
         for node in body.named:

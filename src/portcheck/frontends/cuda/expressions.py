@@ -241,6 +241,11 @@ def _subscript(state: State, node: Node) -> Value:
         chosen = state.operator_call(node, "operator[]", [(base_node, base), (listed[0], index)])
         if chosen is not None:
             return chosen
+    if isinstance(base, Aggregate) and base.type.kind is TypeKind.ARRAY:
+        position = constant_value(index.expr)
+        member = base.member(str(position)) if position is not None else None
+        reason = f"element of {base.type.name} at an index that is no constant"
+        return member if member is not None else state.opaque(node, reason, UINT64, kind=OpaqueKind.MEMORY)
     found = element(state, base, index)
     return found if found is not None else state.opaque(node, "subscript of " + _what(base), kind=OpaqueKind.MEMORY)
 

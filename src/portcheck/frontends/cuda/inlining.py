@@ -301,7 +301,9 @@ def mutations_of(state: State, body: Node) -> Mutations:
         if function is not None and function.type == "template_function":
             inner = function.field("name")
             name = inner.text if inner is not None else ""
-        candidates = state.definitions.functions.get(name, [])
+        if state.definitions.holds_reference(name):
+            return True
+        candidates = [*state.definitions.functions.get(name, []), *state.definitions.methods.get(name, [])]
         if function is not None and function.type == "field_expression":
             field = function.field("field")
             candidates = state.definitions.methods.get(field.text if field is not None else "", [])
@@ -322,7 +324,15 @@ def mutations_of(state: State, body: Node) -> Mutations:
         is_address = arguments is not None and bare(arguments.named[position]).type == "pointer_expression"
         return is_address and named.text not in state.definitions.functions
 
-    return Mutations(body, takes_reference, shows)
+    def keeps(declaration: Node, position: int) -> bool:
+        specifier = declaration.field("type")
+        name = simple_name(specifier) if specifier is not None else ""
+        listed = [function.parameters for function in state.definitions.methods.get(name, [])]
+        return state.definitions.holds_reference(name) or any(
+            position < len(parameters) and _is_reference(parameters[position]) for parameters in listed
+        )
+
+    return Mutations(body, takes_reference, shows, keeps)
 
 
 def _may_be_a_macro(state: State, call: Node, name: str) -> bool:

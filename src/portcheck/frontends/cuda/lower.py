@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from portcheck.core.dtype import INT32, UINT8, UINT64, DType
+from portcheck.core.dtype import INT32
 from portcheck.core.errors import InputError, did_you_mean
-from portcheck.core.source import Span
 from portcheck.frontends.cuda.calls import resolve_call
 from portcheck.frontends.cuda.construction import made, made_array
-from portcheck.frontends.cuda.conversions import convert, materialised
+from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Definitions, Function
 from portcheck.frontends.cuda.expressions import evaluate
 from portcheck.frontends.cuda.frames import Binding, Scope
@@ -30,27 +29,20 @@ from portcheck.frontends.cuda.launched import (
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.methods import number_of, operator_call
 from portcheck.frontends.cuda.options import CudaOptions
+from portcheck.frontends.cuda.parameters import bind_parameter, read_parameters, typed_parameter
 from portcheck.frontends.cuda.parse import parse_expression
-from portcheck.frontends.cuda.places import cell_for
 from portcheck.frontends.cuda.repeats import hosts, is_repeated
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statements import execute, execute_all
 from portcheck.frontends.cuda.syntax import Node, Unit
 from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters
 from portcheck.frontends.cuda.types import (
-    Declared,
-    arrays_of,
-    base_type,
-    declare,
     named_type,
-    pointer_to,
     scalar_type,
     type_of,
 )  # fmt: skip
-from portcheck.frontends.cuda.values import Aggregate, Buffer, CType, FunctionName, Pointer, Scalar, TypeKind, Value
-from portcheck.frontends.cuda.vectors import element_type
+from portcheck.frontends.cuda.values import CType, FunctionName, Scalar, TypeKind
 from portcheck.ir import (
-    ZERO,
     Axis,
     AxisKind,
     Const,
@@ -60,7 +52,6 @@ from portcheck.ir import (
     Parameter,
     Program,
     Side,
-    Space,
     Symbol,
     ValueType,
 )  # fmt: skip
@@ -148,10 +139,10 @@ def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kerne
     _reset(state)
     body, sites = function.body or function.node, list(instance.sites)
     _bind_templates(state, function, instance.bindings)
-    parameters = _parameters(state, function)
+    parameters = read_parameters(state, function)
     with state.builder.region() as emitted:
         state.mutations = mutations_of(state, body)
-        members = [_bind_parameter(state, parameter, declared, body) for parameter, declared in parameters]
+        members = [bind_parameter(state, parameter, declared, body) for parameter, declared in parameters]
         with state.scope():
             _run(state, body)
     listed = [part for parts in members for part in parts]
@@ -221,7 +212,7 @@ def _bind_templates(state: State, function: Function, launched: Bindings) -> Non
             state.names.add(name)
             binding = Scalar(Symbol(name, dtype), dtype)
             if not dtype.is_integer:
-                state.template_parameters.append(_typed(state, name, scalar_type(dtype), node.span))
+                state.template_parameters.append(typed_parameter(state, name, scalar_type(dtype), node.span))
         elif isinstance(binding, Scalar) and dtype is not None:
             binding = convert(state, binding, dtype)
             state.note(f"{function.name}: template parameter {name} = {shown(binding)}")
@@ -239,92 +230,6 @@ def _stated(state: State, text: str | None, is_type: bool) -> Binding | None:
         return type_ if type_.kind is not TypeKind.UNKNOWN else None
     expression = parse_expression(text, state.definitions.kernels[0].node.span)
     return constant_argument(state, expression) if expression is not None else None
-
-
-def _parameters(state: State, function: Function) -> list[tuple[Parameter, Declared]]:
-    """The kernel's parameters as the IR has them."""
-    found: list[tuple[Parameter, Declared]] = []
-    for position, node in enumerate(function.parameters):
-        base = base_type(state, node)
-        declared = declare(state, base, node.field("declarator"))
-        if declared.extents:
-            row = arrays_of(state, Declared(declared.name, declared.type, declared.extents[1:]))
-            declared = Declared(declared.name, pointer_to(row))
-        if not declared.name or any(declared.name == other.name for _, other in found):
-            declared = Declared(f"parameter{position}", declared.type)
-        state.names.add(declared.name)
-        found.append((_typed(state, declared.name, declared.type, node.span), declared))
-    return found
-
-
-def _typed(state: State, name: str, type_: CType, span: Span) -> Parameter:
-    """A parameter of a type: a buffer for a pointer, else a number."""
-    if type_.kind is TypeKind.POINTER and type_.target is not None:
-        target = type_.target
-        dtype = _held_by(state, target)
-        if dtype is None:
-            state.note(f"parameter {name} points to {target.name or 'an unknown type'}, whose layout is not known")
-        value_type = ValueType(dtype or INT32, space=Space.GLOBAL)
-        return Parameter(name=name, type=value_type, is_buffer=True, span=span, constant=target.constant)
-    return Parameter(name=name, type=ValueType(type_.dtype or INT32), is_buffer=False, span=span)
-
-
-def _held_by(state: State, target: CType) -> DType | None:
-    """The number that memory for values of `target` is counted in; bytes where it is memory of any type."""
-    while target.kind is TypeKind.ARRAY and target.target is not None:
-        target = target.target
-    if target.kind is TypeKind.VOID:
-        return UINT8
-    if target.kind is TypeKind.POINTER:
-        return UINT64
-    lanes = element_type(state, target)
-    return lanes[0] if lanes is not None else None
-
-
-def _bind_parameter(state: State, parameter: Parameter, declared: Declared, body: Node) -> tuple[Parameter, ...]:
-    """Binds a parameter; gives the parameters it is to the IR, which takes a record's members one by one."""
-    name, type_ = declared.name, declared.type
-    changes = state.mutations
-    is_changed = changes is not None and changes.is_changed(name, body.start, body.end)
-    is_straight = changes is not None and changes.is_straight(name, body.start, body)
-    if parameter.is_buffer and type_.target is not None:
-        state.buffers[name] = Buffer(name, parameter.type.dtype, (), parameter.constant)
-        pointer = Pointer(name, (ZERO,), type_.target)
-        value: Value = pointer
-        if is_changed and not is_straight:
-            value = cell_for(state, name, pointer)
-        state.bind(name, value)
-        return (parameter,)
-    if type_.kind in (TypeKind.RECORD, TypeKind.VECTOR) and type_.fields:
-        aggregate, listed = _members(state, declared, parameter)
-        state.bind(name, aggregate)
-        return listed
-    number = Scalar(Symbol(name, parameter.type.dtype), parameter.type.dtype)
-    if is_changed and not (is_straight and parameter.type.dtype.is_integer):
-        place = state.register(name, number.dtype)
-        state.store(place, materialised(state, number))
-        state.bind(name, place)
-        return (parameter,)
-    state.bind(name, number)
-    return (parameter,)
-
-
-def _members(state: State, declared: Declared, whole: Parameter) -> tuple[Value, tuple[Parameter, ...]]:
-    """A parameter of several members: each is a parameter of its own."""
-    members: list[tuple[str, Value]] = []
-    listed: list[Parameter] = []
-    for field, field_type in declared.type.fields:
-        full = f"{declared.name}.{field}"
-        if field_type.kind not in (TypeKind.POINTER, TypeKind.SCALAR):
-            continue
-        parameter = replace(_typed(state, full, field_type, whole.span), name=full)
-        listed.append(parameter)
-        if field_type.kind is TypeKind.POINTER and field_type.target is not None:
-            state.buffers[full] = Buffer(full, parameter.type.dtype, (), parameter.constant)
-            members.append((field, Pointer(full, (ZERO,), field_type.target)))
-        else:
-            members.append((field, Scalar(Symbol(full, parameter.type.dtype), parameter.type.dtype)))
-    return Aggregate(declared.type, tuple(members)), tuple(listed)
 
 
 def _file_variable(state: State, name: str) -> Parameter:

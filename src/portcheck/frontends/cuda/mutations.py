@@ -31,6 +31,7 @@ class Mutations:
     def __init__(
         self, body: Node, takes_reference: Callable[[Node, int], bool],
         shows: Callable[[Node, int], bool] = lambda call, position: False,
+        keeps: Callable[[Node, int], bool] = lambda declaration, position: False,
     ) -> None:  # fmt: skip
         self._by_name: dict[str, list[Mutation]] = {}
         self._shown: set[str] = set()
@@ -40,6 +41,8 @@ class Mutations:
             if node.type == "ERROR" and body.type == "ERROR":
                 continue
             self._shown.update(_shown(node, shows))
+            for name in _kept(node, keeps):
+                self._by_name.setdefault(name, []).append(Mutation(node.start, None))
             for target, moves in _targets(node, takes_reference):
                 found = self._by_name.setdefault(target, [])
                 found.append(Mutation(node.start, _block_of(node) if moves and not may_jump else None))
@@ -74,6 +77,21 @@ def _shown(node: Node, shows: Callable[[Node, int], bool]) -> Iterator[str]:
     for position, argument in enumerate(arguments.named if arguments is not None else ()):
         if shows(node, position):
             yield from _addressed(argument)
+            yield from (name for name, _ in _named(argument, False))
+
+
+def _kept(node: Node, keeps: Callable[[Node, int], bool]) -> Iterator[str]:
+    """The names that a variable is made of and may change later: it keeps a reference to them."""
+    parent = node.parent
+    parameters = node.field("parameters") if node.type == "function_declarator" else None
+    if parent is not None and parent.type == "declaration" and parameters is not None:
+        for position, parameter in enumerate(parameters.named):  # `T v(a)` in a body is a variable made of `a`
+            yield from (found.text for found in parameter.named[:1] if keeps(parent, position))
+    value = node.field("value") if node.type == "init_declarator" else None
+    if value is None or parent is None or value.type not in ("argument_list", "initializer_list"):
+        return
+    for position, argument in enumerate(value.named):
+        if keeps(parent, position):
             yield from (name for name, _ in _named(argument, False))
 
 

@@ -25,6 +25,8 @@ from portcheck.frontends.cuda.values import (
 )
 from portcheck.ir import ZERO, Const, Expr, OpaqueKind, integer
 
+_MOST_POINTERS = 64
+
 
 def element_type(state: State, type_: CType) -> tuple[DType, tuple[int, ...]] | None:
     """The number an array of `type_` holds, and the extent a vector or record adds; None where that is not known."""
@@ -120,6 +122,18 @@ def _pointer_member(state: State, name: str, type_: CType, given: Value | None, 
     return slot
 
 
+def pointers(state: State, name: str, type_: CType, given: Value | None, node: Node) -> Value:
+    """An array of pointers in registers: each is a variable of its own."""
+    element = type_.target
+    if element is None or not 0 < type_.extent <= _MOST_POINTERS:
+        return state.opaque(node, f"array of type {type_.name}", UINT64, kind=OpaqueKind.DTYPE)
+    members: list[tuple[str, Value]] = []
+    for position in range(type_.extent):
+        held = given.member(str(position)) if isinstance(given, Aggregate) else None
+        members.append((str(position), _pointer_member(state, f"{name}.{position}", element, held, (node, type_))))
+    return Aggregate(type_, tuple(members))
+
+
 def _array_member(state: State, name: str, type_: CType, given: Value | None, node: Node) -> Value:
     """An array that is a member of a variable: a local array of its own."""
     extents: list[Expr] = []
@@ -127,6 +141,8 @@ def _array_member(state: State, name: str, type_: CType, given: Value | None, no
     while element is not None and element.kind is TypeKind.ARRAY:
         extents.append(integer(element.extent, INT32))
         element = element.target
+    if element is not None and element.kind is TypeKind.POINTER and len(extents) == 1:
+        return pointers(state, name, type_, given, node)
     held = element_type(state, element) if element is not None else None
     if held is None or element is None or any(extent == integer(0, INT32) for extent in extents):
         return state.opaque(node, f"array of type {type_.name}", kind=OpaqueKind.DTYPE)
