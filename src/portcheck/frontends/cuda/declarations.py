@@ -8,9 +8,10 @@ from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.copies import snapshot
+from portcheck.frontends.cuda.frames import Scope
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
-from portcheck.frontends.cuda.state import Scope, State
+from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import Declared, arrays_of, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import (

@@ -13,7 +13,7 @@ _SHORT_CIRCUIT = frozenset({"&&", "||", "and", "or"})
 _STATEMENTS = frozenset({"expression_statement", "declaration"})
 _CHANGING = (
     "assignment_expression", "update_expression", "pointer_expression", "call_expression", "gnu_asm_output_operand",
-    "ERROR", "init_declarator",
+    "ERROR", "init_declarator", "cast_expression", "function_declarator",
 )  # fmt: skip
 
 
