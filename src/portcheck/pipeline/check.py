@@ -22,7 +22,7 @@ from portcheck.ir.verify import verify
 from portcheck.knowledge import Knowledge, NkiVersion, load
 from portcheck.passes import Facts, facts_of
 from portcheck.pipeline.flags import cuda_options, stated_options
-from portcheck.pipeline.kernels import choose_kernels
+from portcheck.pipeline.kernels import choose_kernels, without_arguments
 from portcheck.pipeline.request import Request
 from portcheck.pipeline.sources import check_order, read_source
 from portcheck.rubric import report_of
@@ -241,10 +241,11 @@ def program_of(
         module = read_cuda(source, cuda_options(request))
     known = [kernel.name for kernel in module.kernels]
     for name in names:
-        if name not in known:
+        if without_arguments(name) not in known:
             raise InputError(
                 f"{path} has no kernel called {name}; it has {', '.join(known) or 'none'}",
                 hint=did_you_mean(name, known) or f"portcheck list kernels {path}",
                 path=path,
             )
-    return module.lower(list(names) or known)
+    every = module.instances if isinstance(module, CudaModule) else known
+    return module.lower(list(names) or list(every))

@@ -31,7 +31,8 @@ def choose_kernels(
         _require(name, cuda, request.cuda_path)
     if request.nki_kernel is not None:
         _require(request.nki_kernel, nki, request.nki_path)
-    left = [kernel for kernel in cuda if not request.cuda_kernels or kernel.name in request.cuda_kernels]
+    asked = {without_arguments(name) for name in request.cuda_kernels}
+    left = [kernel for kernel in cuda if not asked or kernel.name in asked]
     right = [kernel for kernel in nki if request.nki_kernel in (None, kernel.name)]
     if not right:
         names = request.cuda_kernels or (left[0].name,)
@@ -45,13 +46,18 @@ def choose_kernels(
     return request.cuda_kernels or (pairing.cuda,), pairing.nki, pairing
 
 
+def without_arguments(name: str) -> str:
+    """The name of a kernel without the template arguments that tell its instances apart."""
+    return name.partition("<")[0].strip()
+
+
 def _signature(kernel: KernelSignature) -> Signature:
     return Signature(kernel.name, kernel.parameters)
 
 
 def _require(name: str, kernels: Sequence[KernelSignature], path: str) -> None:
     names = [kernel.name for kernel in kernels]
-    if name in names:
+    if without_arguments(name) in names:
         return
     listed = ", ".join(names) or "none"
     hint = did_you_mean(name, names) or f"portcheck list kernels {path}"

@@ -329,3 +329,48 @@ def shown(expression: Expr) -> str:
             return f"{Operator(operator)}({','.join(shown(argument) for argument in arguments)})"
         case _:
             return "%"
+
+
+INSTANCES = {
+    "stated": ("void f(float* x, half* y) { k<float, 64><<<1, 64>>>(x); k<half, 32><<<1, 32>>>(y); }",
+               ("k<float, 64>", "k<half, 32>")),
+    "deduced": ("void f(float* x, half* y) { k<<<1, 64>>>(x); k<<<1, 32>>>(y); }", ("k<float, 8>", "k<half, 8>")),
+    "through a template": ("template <typename S> void run(S* x) { k<S, 4><<<1, 64>>>(x); }\n"
+                           "void f(float* x, double* y) { run(x); run<double>(y); run(x + 1); }",
+                           ("k<float, 4>", "k<double, 4>")),
+    "computed": ("template <int W> void run(float* x) { k<float, W * 2><<<1, W>>>(x); }\n"
+                 "void f(float* x) { run<4>(x); run<8>(x); }", ("k<float, 8>", "k<float, 16>")),
+    "in cases": ("void f(float* x, int n) { switch (n) { case 1: k<float, 1><<<1, 1>>>(x); break;"
+                 " default: k<float, 2><<<1, 2>>>(x); } }", ("k<float, 1>", "k<float, 2>")),
+    "one": ("void f(float* x) { k<float, 64><<<1, 64>>>(x); k<float, 64><<<2, 64>>>(x); }", ("k",)),
+    "none": ("", ("k",)),
+}  # fmt: skip
+TEMPLATE = "template <typename T, int N = 8> __global__ void k(T* x) { __shared__ T s[N]; s[0] = x[0]; x[1] = s[0]; }\n"
+
+
+@pytest.mark.parametrize(("host", "labels"), INSTANCES.values(), ids=INSTANCES)
+def test_instances_that_launches_ask_for(host: str, labels: tuple[str, ...]) -> None:
+    assert read_cuda(SourceFile("k.cu", TEMPLATE + host), CudaOptions()).instances == labels
+
+
+def test_an_instance_is_lowered_with_its_arguments_and_launches() -> None:
+    lowered = program(TEMPLATE + INSTANCES["stated"][0], "k<half,32>")
+    (kernel,) = lowered.kernels
+    assert kernel.name == lowered.launches[0].kernel == "k<half, 32>"
+    assert kernel.parameters[0].type.dtype == FLOAT16
+    assert shown(lowered.launches[0].block[0]) == "32"
+    allocation = kernel.body[0]
+    assert isinstance(allocation, Alloc)
+    assert shown(allocation.type.shape[0]) == "32"
+
+
+def test_a_bare_name_is_what_instances_have_in_common() -> None:
+    lowered = program(TEMPLATE + INSTANCES["stated"][0], "k")
+    assert lowered.kernels[0].parameters[0].type.dtype == FLOAT32
+    assert any("float is chosen" in note for note in lowered.notes)
+    assert any("template parameter N; none is chosen" in note for note in lowered.notes)
+
+
+def test_an_instance_that_nobody_launches_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="no kernel k<half, 64>"):
+        program(TEMPLATE + INSTANCES["stated"][0], "k<half, 64>")

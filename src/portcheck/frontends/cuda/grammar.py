@@ -36,4 +36,5 @@ def search(node: Node, kinds: tuple[str, ...]) -> list[Node]:
     """The named nodes of these kinds at and below `node`, in the order of the text, parents first."""
     import tree_sitter
 
-    return tree_sitter.QueryCursor(_query(kinds)).captures(node).get("found", [])
+    found = tree_sitter.QueryCursor(_query(kinds)).captures(node).get("found", [])
+    return sorted(found, key=lambda node: (node.start_byte, -node.end_byte, node.type))  # captures come in no order

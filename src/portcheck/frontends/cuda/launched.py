@@ -6,7 +6,7 @@ A launch in a function that is a template itself has the arguments of that funct
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.cuda.callsite import qualified_name
@@ -18,7 +18,7 @@ from portcheck.frontends.cuda.launch import LaunchSite
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.templates import default_argument, template_parameters
-from portcheck.frontends.cuda.types import scalar_type, type_of
+from portcheck.frontends.cuda.types import type_of
 from portcheck.frontends.cuda.values import CType, FunctionName, Scalar, TypeKind
 from portcheck.ir import Const, symbols_in
 
@@ -160,7 +160,7 @@ def _deduced(host: Host, parameters: Sequence[Node], name: str, arguments: Seque
                 type_ = type_.target if type_.kind is TypeKind.POINTER else None
             declarator = declarator.field("declarator")
         if type_ is not None and type_.kind is not TypeKind.UNKNOWN:
-            return scalar_type(type_.dtype) if type_.dtype is not None else type_
+            return replace(type_, constant=False, volatile=False, reference=False)
     return None
 
 

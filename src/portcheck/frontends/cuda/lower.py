@@ -113,12 +113,15 @@ def base_name(name: str) -> str:
     return name.partition("<")[0].strip()
 
 
-def instances_of(text: Text, options: CudaOptions, name: str) -> tuple[str, ...]:
-    """What the instances of a kernel that differ are called; its name where there are not several."""
+def instances_of(text: Text, options: CudaOptions) -> dict[str, tuple[str, ...]]:
+    """Every kernel's name to what its instances are called; to itself where there are not several that differ."""
     state = _fresh_state(text, options)
-    function = next((one for one in text.definitions.kernels if one.name == name), None)
-    found = instances(state, function, _sites(state, text).get(name, [])) if function is not None else []
-    return tuple(one.label for one in found[:MOST_INSTANCES]) if len(found) > 1 else (name,)
+    sites = _sites(state, text)
+    found: dict[str, tuple[str, ...]] = {}
+    for function in reversed(text.definitions.kernels):
+        known = instances(state, function, sites.get(function.name, []))[:MOST_INSTANCES]
+        found[function.name] = tuple(one.label for one in known) if len(known) > 1 else (function.name,)
+    return found
 
 
 def _instance(state: State, text: Text, function: Function, asked: tuple[str, list[LaunchSite]]) -> Instance:

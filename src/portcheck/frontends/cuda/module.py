@@ -43,12 +43,17 @@ class CudaModule:
                 found.extend(_problems(function))
         return tuple(found[:_MOST_PROBLEMS])
 
-    def instances(self, name: str) -> tuple[str, ...]:
-        """What the instances of the kernel `name` are called, if launches ask for several; else its name."""
-        return instances_of(self._text, self._options, name)
+    @property
+    def instances(self) -> tuple[str, ...]:
+        """The kernels in order; one that is a template by what its instances are called, where they are several."""
+        found = instances_of(self._text, self._options)
+        return tuple(label for kernel in self.kernels for label in found[kernel.name])
 
     def lower(self, names: Sequence[str]) -> Program:
-        """The program that launches the kernels `names`, in that order; InputError for an unknown name."""
+        """The program that launches the kernels `names`, in that order; InputError for an unknown name.
+
+        A name may have template arguments, as `instances` gives it.
+        """
         return lower(self._text, self._options, names)
 
 
