@@ -208,6 +208,8 @@ class Semantics(StrEnum):
     INDEX_PARTITION = "index.partition"
     REGISTER = "register"
     GROUP = "group"
+    FACILITY = "facility"
+    PIPELINE = "pipeline"
     # Parts of the names of instructions
     QUALIFIER_ROUNDING = "qualifier.rounding"
     QUALIFIER_COMPARISON = "qualifier.comparison"

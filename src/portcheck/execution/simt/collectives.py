@@ -47,9 +47,25 @@ def _groups(batch: Batch, lanes: int, scope: Scope, mask: Value | None) -> Group
     positions = positions[(positions >= 0).any(axis=1)]
     takes_part = positions >= 0
     if mask is not None:
-        own = np.broadcast_to(mask >> batch.lanes(), batch.active.count) & 1
-        takes_part = takes_part & (own.take(positions) == 1)
+        masks = np.broadcast_to(mask, batch.active.count)
+        positions = _apart(positions, masks)
+        own = (masks >> batch.lanes()) & 1
+        takes_part = (positions >= 0) & (own.take(positions) == 1)
     return Groups(positions, takes_part)
+
+
+def _apart(positions: Value, masks: Value) -> Value:
+    """Threads of one row that name different masks, in a row for each mask."""
+    named = masks.take(positions)
+    first = named[np.arange(len(named)), (positions >= 0).argmax(axis=1)]
+    is_one = ((named == first[:, None]) | (positions < 0)).all(axis=1)
+    if is_one.all():
+        return positions
+    rows = [positions[is_one]]
+    for row, held in zip(positions[~is_one], named[~is_one], strict=True):
+        found = np.unique(held[row >= 0])
+        rows.append(np.where(held == found[:, None], row, -1))
+    return np.concatenate(rows)
 
 
 def reduce(compilation: Compilation, op: Reduce) -> Step:

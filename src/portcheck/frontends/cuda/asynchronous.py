@@ -6,6 +6,7 @@ A program that reads what was copied only after it waited, as it must, sees the 
 from __future__ import annotations
 
 from portcheck.core.dtype import INT32, INT64, DType
+from portcheck.frontends.cuda.bytes import quotient
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.numbers import bits_of
 from portcheck.frontends.cuda.places import target
@@ -34,7 +35,7 @@ from portcheck.ir import (
 
 
 def copy_bytes(
-    state: State, to: Pointer, from_: Pointer, size: int, limit: Scalar | None = None, via: str = ""
+    state: State, to: Pointer, from_: Pointer, size: Scalar, limit: Scalar | None = None, via: str = ""
 ) -> bool:
     """Moves `size` bytes between buffers; beyond `limit` bytes zeros are written. False where it cannot."""
     buffer = state.buffers.get(to.buffer)
@@ -42,16 +43,32 @@ def copy_bytes(
         return False
     places = [seen_as(state, target(pointer), buffer.dtype) for pointer in (to, from_)]
     width = bits_of(state, buffer.dtype) // 8
-    if not width or size % width or places[0] is None or places[1] is None:
+    count = _elements(state, size, width)
+    if count is None or places[0] is None or places[1] is None:
         return False
-    axis = Axis(state.unique("lane"), AxisKind.FREE, integer(size // width))
+    axis = Axis(state.unique("lane"), AxisKind.FREE, count)
     reads = _along(state, places[1], axis)
     writes = _along(state, places[0], axis)
-    if limit is None or (isinstance(limit.expr, Const) and limit.expr.value >= size):
+    if limit is None or _reaches(limit.expr, size.expr):
         state.builder.emit(Copy, destination=writes, source=reads, via=via)
         return True
     _copy_part(state, (writes, reads), axis, (limit, width), buffer.dtype)
     return True
+
+
+def _elements(state: State, size: Scalar, width: int) -> Expr | None:
+    """How many elements so many bytes are; None where they are no whole number of them."""
+    if not width:
+        return None
+    if not isinstance(size.expr, Const):
+        total = materialised(state, convert(state, size, INT64))
+        whole, left = quotient(total, width)
+        return whole if left == ZERO else apply(Operator.TRUNCATED_DIVIDE, total, Const(width, INT64), dtype=INT64)
+    return integer(int(size.expr.value) // width) if int(size.expr.value) % width == 0 else None
+
+
+def _reaches(limit: Expr, size: Expr) -> bool:
+    return limit == size or (isinstance(limit, Const) and isinstance(size, Const) and limit.value >= size.value)
 
 
 def _copy_part(

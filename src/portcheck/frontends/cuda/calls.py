@@ -5,7 +5,8 @@ from __future__ import annotations
 from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name, read_call
 from portcheck.frontends.cuda.casts import cast_to
-from portcheck.frontends.cuda.declarations import initial_value
+from portcheck.frontends.cuda.declarations import facility_of, initial_value
+from portcheck.frontends.cuda.facilities import facility_method
 from portcheck.frontends.cuda.groups import method, operator_named, operator_object
 from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
@@ -24,6 +25,7 @@ from portcheck.frontends.cuda.values import (
     Aggregate,
     Closure,
     CType,
+    Facility,
     FunctionName,
     Group,
     Handle,
@@ -90,6 +92,9 @@ def _named_call(state: State, call: CallSite) -> Value:
         type_ = _written_type(state, call) or type_
     if type_.kind in (TypeKind.SCALAR, TypeKind.VECTOR, TypeKind.RECORD):
         return _constructor(state, call, type_)
+    library = facility_of(state, type_)
+    if library is not None:
+        return library
     functor = operator_named(state, call.name)
     if functor is not None and not call.arguments:
         return functor
@@ -208,6 +213,8 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
     call = CallSite(node, name, tuple(templates), tuple(arguments.named if arguments is not None else ()))
     if isinstance(owner, Group):
         return method(state, call, owner)
+    if isinstance(owner, Facility):
+        return facility_method(state, call, owner)
     if isinstance(owner, Lost):
         return owner
     on = owner_of(state, owner)

@@ -18,6 +18,7 @@ from portcheck.frontends.cuda.values import (
     Aggregate,
     Buffer,
     CType,
+    Facility,
     Group,
     Handle,
     Lost,
@@ -58,7 +59,10 @@ def declaration(state: State, node: Node, scope: Node | None) -> None:
     for declarator in declarators:
         with state.builder.at(node.span):
             read_ = declare(state, base, declarator)
-            if node.has(_SHARED):
+            library = facility_of(state, read_.type)
+            if library is not None:
+                state.bind(read_.name, library)
+            elif node.has(_SHARED):
                 state.bind(read_.name, shared_variable(state, node, read_))
             elif declarator.type == "function_declarator":
                 _constructed(state, node, declarator, base, scope)
@@ -75,6 +79,19 @@ def condition_value(state: State, node: Node) -> Value:
     declared = declare(state, base_type(state, node), declarator)
     declare_variable(state, node, declared, initial_value(state, declared.type, listed, value), None)
     return state.lookup(declared.name)  # type: ignore[return-value]  # a value was bound just now
+
+
+def facility_of(state: State, type_: CType) -> Facility | None:
+    """The object of a class whose objects make threads work together, or memory that is set aside for one."""
+    element, _ = element_of(type_)
+    if element.kind is TypeKind.RECORD and element.fields:
+        members = [facility_of(state, field) for _, field in element.fields]
+        return members[0] if all(member is not None for member in members) else None
+    if element.kind is not TypeKind.LIBRARY:
+        return None
+    construct = state.construct(element.name)
+    scope = construct.scope if construct is not None and construct.scope is not None else ""
+    return Facility(element.name, scope, element.extent)
 
 
 def shared_variable(state: State, node: Node, declared: Declared) -> Value:
@@ -248,7 +265,7 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
             target = type_.target if type_.target is not None and type_.target.kind is not TypeKind.VOID else None
             return Slot(state.builder.depth, Null(), declared.name, target)
         value = _unread(state, node, type_)
-    if isinstance(value, Group | Lost | Handle) or not is_changed or is_straight:
+    if isinstance(value, Facility | Group | Lost | Handle) or not is_changed or is_straight:
         return value
     number = value if isinstance(value, Scalar) else _unread(state, node, type_)
     place = state.register(declared.name, number.dtype)

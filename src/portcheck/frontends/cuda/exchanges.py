@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import BOOL, INT32, dtype_named
+from portcheck.core.dtype import BOOL, INT32, UINT32, dtype_named
+from portcheck.frontends.cuda.arithmetic import binary, select
 from portcheck.frontends.cuda.callsite import CallSite
-from portcheck.frontends.cuda.conversions import materialised, truth
-from portcheck.frontends.cuda.places import read, scalar
+from portcheck.frontends.cuda.conversions import convert, materialised, truth
+from portcheck.frontends.cuda.places import pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Aggregate, Group, Scalar, Value
 from portcheck.ir import TRUE, ZERO, Const, Exchange, ExchangeKind, Expr, OpaqueKind
@@ -32,7 +33,9 @@ def exchange(state: State, call: CallSite, construct: Construct, group: Group | 
     value_node = call.at(construct, Role.SOURCE) or call.at(construct, Role.PREDICATE)
     if construct.semantics is Semantics.VOTE_ACTIVE:
         return _emit(state, construct, call, Scalar(TRUE, BOOL), ZERO, _width(state, call, construct, group))
-    if value_node is None or (group is not None and group.scope != "warp"):
+    is_tile = group is None or (group.scope == "warp" and group.mask is None)
+    is_vote = construct.semantics in (Semantics.VOTE_ANY, Semantics.VOTE_ALL) and group is not None
+    if value_node is None or not (is_tile or (is_vote and group is not None and group.scope == "warp")):
         return state.opaque(call.node, f"call of {call.name}", kind=OpaqueKind.LIBRARY, via=call.via)
     value = read(state, state.evaluate(value_node), value_node)
     lane = next((found for role in _LANE_ROLES if (found := call.at(construct, role)) is not None), None)
@@ -51,14 +54,18 @@ def exchange(state: State, call: CallSite, construct: Construct, group: Group | 
     number = scalar(state, value, value_node)
     if call.at(construct, Role.PREDICATE) is not None:
         number = truth(state, number)
+    if group is not None and group.mask is not None:
+        return _emit(state, construct, call, number, lane_expression, _width(state, call, construct, None), group.mask)
     return _emit(state, construct, call, number, lane_expression, width)
 
 
-def _emit(state: State, construct: Construct, call: CallSite, value: Scalar, lane: Expr, width: Expr) -> Scalar:
+def _emit(
+    state: State, construct: Construct, call: CallSite, value: Scalar, lane: Expr, width: Expr, mask: Expr | None = None
+) -> Scalar:
     dtype = value.dtype if construct.dtype in ("", "operand") else dtype_named(construct.dtype)
     return state.result(
         Exchange, dtype, kind=KINDS[construct.semantics], operand=materialised(state, value), lane=lane, width=width,
-        lanes_mask=lanes_mask(state, call, construct), via=call.via,
+        lanes_mask=lanes_mask(state, call, construct) if mask is None else mask, via=call.via,
     )  # fmt: skip
 
 
@@ -71,6 +78,24 @@ def _width(state: State, call: CallSite, construct: Construct, group: Group | No
     known = [found for found in state.knowledge.constructs.values() if found.semantics is Semantics.INDEX_WARP_SIZE]
     value = known[0].value if known else None
     return Const(int(value) if value is not None else 0, INT32)
+
+
+def match_all(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """The mask of all participants if they hold one value, else 0; which of both is written beside it."""
+    value_node, holds_node = call.at(construct, Role.SOURCE), call.at(construct, Role.DESTINATION)
+    mask_node = call.at(construct, Role.MASK)
+    pointer = pointer_of(state, state.evaluate(holds_node)) if holds_node is not None else None
+    if value_node is None or mask_node is None or pointer is None:
+        return None
+    value, mask = (scalar(state, state.evaluate(node), node) for node in (value_node, mask_node))
+    mask = convert(state, mask, UINT32)
+    same = state.result(
+        Exchange, UINT32, kind=ExchangeKind.MATCH, operand=materialised(state, value), lane=ZERO,
+        width=_width(state, call, construct, None), lanes_mask=lanes_mask(state, call, construct), via=call.via,
+    )  # fmt: skip
+    holds = binary(state, "==", same, mask) or same
+    write(state, target(pointer), holds, call.node, call.via)
+    return select(state, holds, mask, Scalar(Const(0, UINT32), UINT32))
 
 
 def lanes_mask(state: State, call: CallSite, construct: Construct) -> Expr | None:

@@ -44,6 +44,7 @@ from portcheck.frontends.cuda.values import (
     Builtin,
     Closure,
     CType,
+    Facility,
     FunctionName,
     Handle,
     Lost,
@@ -235,7 +236,7 @@ def _subscript(state: State, node: Node) -> Value:
         return state.opaque(node, "subscript")
     base = _followed(state, state.evaluate(base_node), base_node)
     index = scalar(state, state.evaluate(listed[0]), listed[0])
-    if isinstance(base, Lost):
+    if isinstance(base, Lost | Facility):
         return base
     if has_members(base):
         chosen = state.operator_call(node, "operator[]", [(base_node, base), (listed[0], index)])
@@ -260,7 +261,7 @@ def _pointer(state: State, node: Node) -> Value:
     if node.has("&"):
         if isinstance(value, Place):
             return address(value)
-        if isinstance(value, Lost):
+        if isinstance(value, Lost | Facility):
             return value
         if isinstance(value, Aggregate):
             return Handle(value if is_variable(value) else kept_variable(state, value, argument))
@@ -297,7 +298,7 @@ def _field(state: State, node: Node) -> Value:
         member = member_value(owner, field.text)
     elif isinstance(owner, Place):
         member = fragment_member(state, owner, field.text) or member_place(state, owner, field.text)
-    elif isinstance(owner, Lost):
+    elif isinstance(owner, Lost | Facility):
         return owner
     if member is None:
         static = state.member_name(type_of_value(owner) or VOID, field.text)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import INT32, UINT32
-from portcheck.frontends.cuda.arithmetic import binary
+from portcheck.frontends.cuda.arithmetic import apply_operator, binary
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name
-from portcheck.frontends.cuda.conversions import materialised
+from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange, lanes_mask
 from portcheck.frontends.cuda.numbers import calculate
 from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.values import Builtin, Functor, Group, Nothing, Scalar, Value
-from portcheck.ir import Barrier, Const, OpaqueKind, Operator, Reduce, Scope, ValueType
+from portcheck.ir import (
+    TRUE,
+    ZERO,
+    Barrier,
+    Const,
+    Exchange,
+    ExchangeKind,
+    OpaqueKind,
+    Operator,
+    Order,
+    Reduce,
+    Scan,
+    Scope,
+    ValueType,
+)
 from portcheck.knowledge import Construct, Role, Semantics
 
 _METHODS = "cooperative_groups::thread_group::"
@@ -25,6 +39,9 @@ def make_group(state: State, call: CallSite, construct: Construct) -> Value | No
         return block_group(state)
     if construct.scope is Scope.GRID:
         return _grid(state)
+    is_masked = not call.arguments or construct.index_of(Role.PREDICATE) is not None
+    if construct.scope is Scope.WARP and is_masked:
+        return _masked_group(state, call, construct)
     if construct.scope is not Scope.WARP or not call.arguments:
         return None
     outer = read(state, state.evaluate(call.arguments[0]), call.arguments[0])
@@ -37,6 +54,28 @@ def make_group(state: State, call: CallSite, construct: Construct) -> Value | No
         Scope.WARP, size, _binary(state, "%", outer.rank, size), _binary(state, "/", outer.rank, size),
         _binary(state, "/", outer.size, size),
     )  # fmt: skip
+
+
+def _masked_group(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """The lanes that run this, or those of a group that agree with this one on a label."""
+    warp = warp_size(state).expr
+    label = call.at(construct, Role.PREDICATE)
+    if label is None:
+        fields: dict[str, object] = {"kind": ExchangeKind.ACTIVE, "operand": TRUE}
+    else:
+        outer = read(state, state.evaluate(call.arguments[0]), call.arguments[0])
+        if not isinstance(outer, Group) or outer.scope != Scope.WARP or outer.size.expr != Const(32, UINT32):
+            return None
+        number = scalar(state, state.evaluate(label), label)
+        fields = {"kind": ExchangeKind.MATCH, "operand": materialised(state, number), "lanes_mask": outer.mask}
+    mask = state.result(Exchange, UINT32, lane=ZERO, width=warp, via=call.via, **fields)
+    own = calculate(state, "<<", Scalar(Const(1, UINT32), UINT32), convert(state, lane_of(state), UINT32))
+    below = calculate(state, "&", mask, calculate(state, "-", own, 1))
+    size, rank = (
+        convert(state, apply_operator(state, Operator.POPULATION_COUNT, (lanes,), UINT32, call.via), UINT32)
+        for lanes in (mask, below)
+    )
+    return Group(Scope.WARP, size, rank, mask=mask.expr)
 
 
 def block_group(state: State) -> Group:
@@ -97,7 +136,8 @@ def method(state: State, call: CallSite, group: Group) -> Value:
 
 def barrier(state: State, call: CallSite, group: Group) -> Value:
     """All threads of the group wait for each other."""
-    state.builder.emit(Barrier, scope=_SCOPES.get(Scope(group.scope), Scope.BLOCK), via=call.via)
+    scope = _SCOPES.get(Scope(group.scope), Scope.BLOCK)
+    state.builder.emit(Barrier, scope=scope, participants=group.mask, via=call.via)
     return Nothing()
 
 
@@ -110,25 +150,52 @@ def group_barrier(state: State, call: CallSite) -> Value | None:
 def reduce_lanes(state: State, call: CallSite, construct: Construct) -> Value | None:
     """A reduction over the lanes of a group, or of the whole warp."""
     group_node, value_node = call.at(construct, Role.GROUP), call.at(construct, Role.SOURCE)
-    operator_node = call.at(construct, Role.OPERATOR)
     group = read(state, state.evaluate(group_node), group_node) if group_node is not None else None
     if value_node is None or (group_node is not None and not isinstance(group, Group)):
         return None
-    operator = construct.operator
-    if operator_node is not None:
-        functor = state.evaluate(operator_node)
-        operator = functor.operator if isinstance(functor, Functor) else None
+    operator = operator_of(state, call, construct)
     if operator is None:
         return None
     number = scalar(state, read(state, state.evaluate(value_node), value_node), value_node)
-    lanes: Scalar = group.size if isinstance(group, Group) else warp_size(state)
+    is_masked = isinstance(group, Group) and group.mask is not None
+    lanes: Scalar = group.size if isinstance(group, Group) and not is_masked else warp_size(state)
     if isinstance(group, Group) and group.scope != Scope.WARP:
         return None
+    mask = group.mask if isinstance(group, Group) and is_masked else lanes_mask(state, call, construct)
     return state.result(
         Reduce, number.dtype, operator=operator, operand=materialised(state, number),
-        accumulate=ValueType(number.dtype), lanes=lanes.expr, lanes_mask=lanes_mask(state, call, construct),
+        accumulate=ValueType(number.dtype), lanes=lanes.expr, lanes_mask=mask,
         scope=Scope.WARP, via=call.via,
     )  # fmt: skip
+
+
+def scan_lanes(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """A running combination over the lanes of a group."""
+    group_node, value_node = call.at(construct, Role.GROUP), call.at(construct, Role.SOURCE)
+    group = read(state, state.evaluate(group_node), group_node) if group_node is not None else None
+    operator = operator_of(state, call, construct) if call.at(construct, Role.OPERATOR) else Operator.ADD
+    if value_node is None or not isinstance(group, Group) or group.scope != Scope.WARP or operator is None:
+        return None
+    number = scalar(state, state.evaluate(value_node), value_node)
+    is_inclusive = construct.value != 0
+    zero = Const(0.0 if number.dtype.is_float else 0, number.dtype)
+    if not is_inclusive and operator is not Operator.ADD:
+        return None
+    lanes = warp_size(state) if group.mask is not None else group.size
+    return state.result(
+        Scan, number.dtype, operator=operator, operands=(materialised(state, number),), lanes=lanes.expr,
+        lanes_mask=group.mask, scope=Scope.WARP, inclusive=is_inclusive, initial=None if is_inclusive else zero,
+        order=Order.UNDOCUMENTED, via=call.via,
+    )  # fmt: skip
+
+
+def operator_of(state: State, call: CallSite, construct: Construct) -> Operator | None:
+    """What a reduction combines with: as its argument says, or its name; None for a function of the program's own."""
+    node = call.at(construct, Role.OPERATOR)
+    if node is None:
+        return construct.operator
+    functor = state.evaluate(node)
+    return functor.operator if isinstance(functor, Functor) else None
 
 
 def warp_size(state: State) -> Scalar:

@@ -120,14 +120,12 @@ def _copy(run: Run, step: Step) -> None:
     operands = step.written.operands
     if len(operands) < 3:
         raise UnreadInstructionError(step.via)
-    size = run.value(operands[2], UINT32).expr
-    if not isinstance(size, Const) or step.has("bulk"):
+    size = run.value(operands[2], UINT32)
+    if not isinstance(size.expr, Const):
         raise UnreadInstructionError(step.via)
     limit = run.value(operands[3], UINT32) if len(operands) > 3 else None
     with run.state.builder.region() as body:
-        done = copy_bytes(
-            run.state, run.address(operands[0]), run.address(operands[1]), int(size.value), limit, step.via
-        )
+        done = copy_bytes(run.state, run.address(operands[0]), run.address(operands[1]), size, limit, step.via)
     if not done:
         raise UnreadInstructionError(step.via)
     if run.guard is None:

@@ -6,21 +6,25 @@ from collections.abc import Callable
 
 from portcheck.core.dtype import FLOAT64, UINT64, DType, dtype_named
 from portcheck.frontends.cuda.arithmetic import apply_operator
+from portcheck.frontends.cuda.asynchronous import landed
 from portcheck.frontends.cuda.atomics import atomic, is_atomic
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.checks import check, is_check
 from portcheck.frontends.cuda.compositions import composed, is_composition, is_split, saturated, split_results
 from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
 from portcheck.frontends.cuda.copies import copy_bytes, fill_bytes
-from portcheck.frontends.cuda.exchanges import exchange, is_exchange
+from portcheck.frontends.cuda.exchanges import exchange, is_exchange, match_all
+from portcheck.frontends.cuda.facilities import make_pipeline
 from portcheck.frontends.cuda.fragments import fragment_call, is_fragment_call
-from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes
+from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes, scan_lanes
 from portcheck.frontends.cuda.ordering import is_ordering, ordering
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar, target, write
+from portcheck.frontends.cuda.random import is_random, random
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.textures import is_sample, sample
-from portcheck.frontends.cuda.types import named_type
-from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.transfers import copy_asynchronously, wait_for_copies
+from portcheck.frontends.cuda.types import vector_type
+from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Scalar, Value
 from portcheck.frontends.cuda.vectors import loaded
 from portcheck.frontends.cuda.words import is_word_function, word_function
 from portcheck.ir import Cast, Operator, Rounding, arity
@@ -62,6 +66,8 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
         return ordering(state, call, construct)
     if is_check(construct):
         return check(state, call, construct)
+    if is_random(construct):
+        return random(state, call, construct)
     handler = _HANDLERS.get(semantics)
     return handler(state, call, construct) if handler is not None else None
 
@@ -131,12 +137,12 @@ def _cast(state: State, call: CallSite, construct: Construct) -> Value | None:
         )
         return Aggregate(_packed_type(state, dtype, value), members)
     result = _cast_one(state, call, construct, scalar(state, value, node), dtype)
-    type_ = _vector_type(state, dtype, construct.lanes) if construct.lanes > 1 else None
+    type_ = vector_type(state, dtype, construct.lanes) if construct.lanes > 1 else None
     return result if type_ is None else Aggregate(type_, tuple((name, result) for name, _ in type_.fields))
 
 
 def _packed_type(state: State, dtype: DType, value: Aggregate) -> CType:
-    return _vector_type(state, dtype, len(value.members)) or value.type
+    return vector_type(state, dtype, len(value.members)) or value.type
 
 
 def _cast_one(state: State, call: CallSite, construct: Construct, value: Scalar, dtype: DType) -> Scalar:
@@ -193,7 +199,7 @@ def _pack(state: State, call: CallSite, construct: Construct) -> Value | None:
     if len(numbers) != construct.lanes:
         return None
     dtype = dtype_named(construct.dtype)
-    type_ = _vector_type(state, dtype, construct.lanes)
+    type_ = vector_type(state, dtype, construct.lanes)
     if type_ is None:
         return None
     values = [_cast_one(state, call, construct, number, dtype) for number in numbers]
@@ -225,15 +231,6 @@ def _pack_lanes(state: State, call: CallSite, construct: Construct) -> Value | N
     return Aggregate(packed[0].type, tuple(zip(names, chosen, strict=False)))
 
 
-def _vector_type(state: State, dtype: DType, lanes: int) -> CType | None:
-    for name, construct in state.knowledge.constructs.items():
-        if construct.semantics is Semantics.TYPE and construct.lanes == lanes and construct.dtype == dtype.name:
-            type_ = named_type(state, name)
-            if type_.kind is TypeKind.VECTOR:
-                return type_
-    return None
-
-
 def _group(state: State, call: CallSite, construct: Construct) -> Value | None:
     return make_group(state, call, construct)
 
@@ -247,6 +244,13 @@ def _hint(state: State, call: CallSite, construct: Construct) -> Value | None:
     """A hint changes nothing; one that hands its argument on is that argument."""
     values = [state.evaluate(node) for node in call.arguments]
     return values[0] if values and (construct.dtype == "operand" or call.node.key != state.statement) else Nothing()
+
+
+def _order(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """What orders memory that is moved at once orders nothing more."""
+    del construct
+    landed(state, call.via)
+    return Nothing()
 
 
 _HANDLERS: dict[Semantics, Callable[[State, CallSite, Construct], Value | None]] = {
@@ -264,4 +268,10 @@ _HANDLERS: dict[Semantics, Callable[[State, CallSite, Construct], Value | None]]
     Semantics.HINT: _hint,
     Semantics.COPY: copy_bytes,
     Semantics.FILL: fill_bytes,
+    Semantics.ORDER: _order,
+    Semantics.COPY_ASYNC: copy_asynchronously,
+    Semantics.COPY_WAIT: wait_for_copies,
+    Semantics.SCAN_LANES: scan_lanes,
+    Semantics.VOTE_MATCH_ALL: match_all,
+    Semantics.PIPELINE: make_pipeline,
 }

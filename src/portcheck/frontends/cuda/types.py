@@ -23,7 +23,8 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.knowledge import ConstructKind, Semantics
+from portcheck.ir import Scope
+from portcheck.knowledge import Construct, ConstructKind, Semantics
 
 _DEEPEST_ALIAS = 16
 _RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
@@ -100,6 +101,16 @@ def _known_construct(state: State, name: str) -> CType:
     return CType(kind=TypeKind.UNKNOWN, name=name)
 
 
+def vector_type(state: State, dtype: DType, lanes: int) -> CType | None:
+    """The short vector of `lanes` numbers of `dtype`."""
+    for name, construct in state.knowledge.constructs.items():
+        if construct.semantics is Semantics.TYPE and construct.lanes == lanes and construct.dtype == dtype.name:
+            type_ = named_type(state, name)
+            if type_.kind is TypeKind.VECTOR:
+                return type_
+    return None
+
+
 def _specified(state: State, node: Node, depth: int) -> CType:
     match node.type:
         case "placeholder_type_specifier" | "auto":
@@ -147,6 +158,8 @@ def _library_template(state: State, name: str, arguments: list[Node]) -> CType:
     """A type of CUDA's libraries with template arguments: fragments are followed."""
     unknown = CType(kind=TypeKind.UNKNOWN, name=name)
     construct = state.construct(name)
+    if construct is not None and construct.semantics is Semantics.FACILITY:
+        return _facility(state, construct, arguments)
     if construct is None or construct.semantics is not Semantics.FRAGMENT_TYPE:
         return unknown
     types = [type_of(state, argument) for argument in arguments]
@@ -157,6 +170,13 @@ def _library_template(state: State, name: str, arguments: list[Node]) -> CType:
     return fragment_type(state, words, numbers, dtype) or unknown
 
 
+def _facility(state: State, construct: Construct, arguments: list[Node]) -> CType:
+    """A class whose objects make threads work together; `extent` is its number of lanes where that is an argument."""
+    values = [argument.field("type") or argument for argument in arguments[1:2]]
+    lanes = constant_of(state, values[0]) if values and construct.scope is Scope.WARP else None
+    return CType(kind=TypeKind.LIBRARY, name=construct.name, extent=lanes or 0)
+
+
 def _qualified(state: State, node: Node, depth: int) -> CType:
     known = named_type(state, node.text, depth)
     scope, name = node.field("scope"), node.field("name")
@@ -165,8 +185,15 @@ def _qualified(state: State, node: Node, depth: int) -> CType:
     standard = trait(state, node)
     if isinstance(standard, CType):
         return standard
+    inner, listed = name.field("name"), name.field("arguments")
+    if scope is not None and name.type == "template_type" and inner is not None and listed is not None:
+        library = _library_template(state, f"{scope.text}::{inner.text}", listed.named)
+        if library.kind is not TypeKind.UNKNOWN:
+            return library
     owner = scope_type(state, scope, depth)
     if owner is not None and name.type in ("type_identifier", "identifier"):
+        if owner.kind is TypeKind.LIBRARY:
+            return replace(owner, name=f"{owner.name}::{name.text}")
         found = state.member_name(owner, name.text)
         return found if isinstance(found, CType) else CType(kind=TypeKind.UNKNOWN, name=node.text)
     return _specified(state, name, depth)
@@ -182,7 +209,8 @@ def scope_type(state: State, scope: Node | None, depth: int = 0) -> CType | None
         type_ = named_type(state, scope.text, depth) if is_defined else None
     else:
         type_ = _specified(state, scope, depth)
-    return type_ if type_ is not None and type_.kind is TypeKind.RECORD else None
+    is_class = type_ is not None and type_.kind in (TypeKind.RECORD, TypeKind.LIBRARY)
+    return type_ if is_class else None
 
 
 def _type_of_expression(state: State, node: Node) -> CType:

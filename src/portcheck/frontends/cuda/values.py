@@ -28,6 +28,7 @@ class TypeKind(StrEnum):
     VECTOR = "vector"
     ARRAY = "array"
     RECORD = "record"
+    LIBRARY = "library"
     DEDUCED = "deduced"
     UNKNOWN = "unknown"
 
@@ -117,6 +118,17 @@ class Group:
     rank: Scalar
     meta_rank: Scalar | None = None
     meta_size: Scalar | None = None
+    mask: Expr | None = None
+    """The lanes of the warp that belong to it, where they are no tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facility:
+    """An object of CUDA's libraries: its class, whose threads it is for, and how many lanes where that is stated."""
+
+    name: str
+    scope: str = ""
+    lanes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +201,7 @@ class Nothing:
 
 
 Value = (
-    Scalar | Place | Pointer | PointerCell | Null | Group | Aggregate | Handle | Slot | Builtin | Functor
+    Scalar | Place | Pointer | PointerCell | Null | Group | Facility | Aggregate | Handle | Slot | Builtin | Functor
     | FunctionName | Closure | Nothing
 )  # fmt: skip
 

@@ -1,0 +1,75 @@
+"""Asynchronous copies by calls: of one thread, or of a group together; and what waits for them."""
+
+from __future__ import annotations
+
+from portcheck.frontends.cuda.asynchronous import copy_bytes, landed
+from portcheck.frontends.cuda.callsite import CallSite
+from portcheck.frontends.cuda.conversions import convert
+from portcheck.frontends.cuda.facilities import pipeline_wait
+from portcheck.frontends.cuda.groups import barrier
+from portcheck.frontends.cuda.numbers import calculate
+from portcheck.frontends.cuda.places import pointer_of, read, scalar
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.values import Group, Nothing, Pointer, Scalar, Value
+from portcheck.ir import Const
+from portcheck.knowledge import Construct, Role
+
+
+def _operands(
+    state: State, call: CallSite, construct: Construct, skipped: int = 0
+) -> tuple[Pointer, Pointer, Scalar] | None:
+    """Where to, where from, and how many bytes."""
+    nodes = call.arguments[skipped : skipped + 3]
+    if len(nodes) != 3:
+        return None
+    to, from_ = (pointer_of(state, state.evaluate(node)) for node in nodes[:2])
+    size = scalar(state, _without_promise(state, nodes[2]), nodes[2])
+    del construct
+    return None if to is None or from_ is None else (to, from_, size)
+
+
+def _without_promise(state: State, node: Node) -> Value:
+    """A size whose type promises that it is aligned is that size."""
+    arguments = node.field("arguments")
+    listed = arguments.named if node.type == "call_expression" and arguments is not None else []
+    function = node.field("function")
+    is_promise = function is not None and "aligned_size_t" in function.text
+    return state.evaluate(listed[0]) if is_promise and len(listed) == 1 else state.evaluate(node)
+
+
+def copy_asynchronously(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """A copy that nothing looks at before it was waited for; of a group, its first thread makes it for all."""
+    first = read(state, state.evaluate(call.arguments[0]), call.arguments[0]) if call.arguments else Nothing()
+    is_shared = isinstance(first, Group)
+    given = _operands(state, call, construct, 1 if is_shared else 0)
+    if given is None:
+        return None
+    to, from_, size = given
+    if not isinstance(first, Group):
+        left = call.arguments[3] if construct.index_of(Role.MASK) == 3 and len(call.arguments) > 3 else None
+        limit = _remaining(state, size, left) if left is not None else None
+        return Nothing() if copy_bytes(state, to, from_, size, limit, call.via) else None
+    is_first = calculate(state, "==", first.rank, 0)
+    with state.masked(is_first.expr):
+        done = copy_bytes(state, to, from_, size, via=call.via)
+    return Nothing() if done else None
+
+
+def _remaining(state: State, size: Scalar, node: Node) -> Scalar:
+    """How many bytes are copied where the last ones are filled with zeros."""
+    zeros = convert(state, scalar(state, state.evaluate(node), node), size.dtype)
+    return size if zeros.expr == Const(0, size.dtype) else calculate(state, "-", size, zeros)
+
+
+def wait_for_copies(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """A wait of a group is its barrier, one of a pipeline what the pipeline says; else nothing is waited for."""
+    del construct
+    first = state.evaluate(call.arguments[0]) if call.arguments else Nothing()
+    if isinstance(first, Group):
+        return barrier(state, call, first)
+    waited = pipeline_wait(state, call)
+    if waited is not None:
+        return waited
+    landed(state, call.via)
+    return Nothing()
