@@ -132,3 +132,30 @@ def test_asynchronous_copy_has_landed_where_it_was_waited_for(lines: str) -> Non
     assert not run.faults
     assert not run.stopped
     np.testing.assert_array_equal(run.arrays["y"], X[::-1])
+
+
+RANKS = {
+    "a group": "auto b = cg::this_thread_block(); int r = b.thread_rank();",
+    "a tile": (
+        "auto b = cg::this_thread_block(); auto g = cg::tiled_partition<8>(b);"
+        "int r = 8 * g.meta_group_rank() + g.thread_rank();"
+    ),
+    "a register": (
+        'unsigned lane, warp; asm("mov.u32 %0, %%laneid;" : "=r"(lane)); asm("mov.u32 %0, %%warpid;" : "=r"(warp));'
+        "int r = 32 * warp + lane;"
+    ),
+}
+
+
+@pytest.mark.parametrize("lines", RANKS.values(), ids=RANKS)
+@pytest.mark.parametrize("is_launched", [False, True], ids=["looked at afterwards", "launched so"])
+def test_threads_are_numbered_in_all_dimensions_of_their_block(lines: str, is_launched: bool) -> None:
+    at = "r" if is_launched else "threadIdx.x + 16 * threadIdx.y"
+    text = f"""#include <cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    __global__ void k(int* y) {{ {lines} y[{at}] = r; }}
+    {"void f(int* y) { k<<<1, dim3(16, 4)>>>(y); }" if is_launched else ""}"""
+    geometry = () if is_launched else (1, (16, 4))
+    run = executed(text, {"y": np.zeros(64, np.int32)}, *geometry)
+    assert not run.faults
+    np.testing.assert_array_equal(run.arrays["y"], np.arange(64))

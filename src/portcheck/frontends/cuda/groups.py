@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from portcheck.core.dtype import INT32, UINT32
 from portcheck.frontends.cuda.arithmetic import apply_operator, binary
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name
@@ -19,6 +22,7 @@ from portcheck.ir import (
     Const,
     Exchange,
     ExchangeKind,
+    Expr,
     OpaqueKind,
     Operator,
     Order,
@@ -82,7 +86,8 @@ def block_group(state: State) -> Group:
     """All threads of the block: x varies fastest."""
     names = {found.semantics: found.name for found in _variables(state)}
     thread, extent = names[Semantics.INDEX_THREAD], names[Semantics.INDEX_BLOCK_SIZE]
-    used = [member for member in "yz" if f"{thread}.{member}" in state.axes]
+    used = [member for member in "yz" if f"{thread}.{member}" in state.axes or member in state.dimensions]
+    state.ranked.update(("", *used))
     rank = state.builtin(f"{thread}.x", Semantics.INDEX_THREAD)
     size = state.builtin(f"{extent}.x", Semantics.INDEX_BLOCK_SIZE)
     stride = size
@@ -93,6 +98,24 @@ def block_group(state: State) -> Group:
         size = _binary(state, "*", size, along)
         stride = size
     return Group(Scope.BLOCK, size, rank)
+
+
+@contextmanager
+def missing_dimensions(state: State, block: tuple[Expr, ...]) -> Iterator[bool]:
+    """Whether threads were numbered without a dimension that blocks have, or may have as the kernel looks at it.
+
+    Inside the `with` block they are numbered with it.
+    """
+    thread = next(found.name for found in _variables(state) if found.semantics is Semantics.INDEX_THREAD)
+    asked = {member for member in "yz" if f"{thread}.{member}" in state.axes}
+    extents = zip("yz", block[1:], strict=False)
+    wide = {member for member, extent in extents if not isinstance(extent, Const) or extent.value != 1}
+    missing = frozenset((asked | wide) - state.ranked) if state.ranked and not state.dimensions else frozenset()
+    state.dimensions = missing
+    try:
+        yield bool(missing)
+    finally:
+        state.dimensions = frozenset()
 
 
 def lane_of(state: State) -> Scalar:

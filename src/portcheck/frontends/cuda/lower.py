@@ -14,6 +14,7 @@ from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Definitions, Function
 from portcheck.frontends.cuda.expressions import evaluate
 from portcheck.frontends.cuda.frames import Binding, Scope
+from portcheck.frontends.cuda.groups import missing_dimensions
 from portcheck.frontends.cuda.inlining import mutations_of
 from portcheck.frontends.cuda.instances import instantiate
 from portcheck.frontends.cuda.launch import LaunchSite, launch_sites, read_launch
@@ -148,8 +149,7 @@ def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kerne
         members = [bind_parameter(state, parameter, declared, body) for parameter, declared in parameters]
         with state.scope():
             _run(state, body)
-    listed = [part for parts in members for part in parts]
-    listed.extend(state.template_parameters)
+    listed = [part for parts in members for part in parts] + state.template_parameters
     listed.extend(_file_variable(state, name) for name in state.file_variables)
     kernel = Kernel(
         name=instance.label, parameters=tuple(listed), axes=_axes(state), span=function.node.span,
@@ -157,6 +157,9 @@ def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kerne
     )  # fmt: skip
     names = [declared.name for _, declared in parameters]
     launch = _launch(state, function, names, sites)
+    with missing_dimensions(state, launch.block) as is_missing:
+        if is_missing:
+            return _kernel(state, function, instance)
     launch = replace(launch, kernel=instance.label, is_repeated=_repeated(state, kernel, names, sites))
     named = {parameter.name: parts for (parameter, _), parts in zip(parameters, members, strict=True)}
     return kernel, _by_member(launch, named)
@@ -196,7 +199,7 @@ def _reset(state: State) -> None:
     state.template_parameters = []
     state.shared_once, state.axes, state.file_variables, state.views = {}, {}, {}, {}
     state.mask, state.depth, state.steps, state.instances, state.frames = None, 0, 0, [], []
-    state.small_symbols, state.undefined = set(), {}
+    state.small_symbols, state.undefined, state.ranked = set(), {}, set()
 
 
 def _bind_templates(state: State, function: Function, launched: Bindings) -> None:

@@ -87,6 +87,10 @@ class State:
     locals: set[str] = field(default_factory=set)
     template_parameters: list[Parameter] = field(default_factory=list)
     axes: dict[str, Semantics] = field(default_factory=dict)
+    ranked: set[str] = field(default_factory=set)
+    """The dimensions of the block besides x that a thread's number in it was made of; "" once it was asked for."""
+    dimensions: frozenset[str] = frozenset()
+    """Those that it has to be made of."""
     small_symbols: set[str] = field(default_factory=set)
     undefined: dict[str, Span] = field(default_factory=dict)
     """Names that nothing in reach defines, which are numbers; where each is first used."""
