@@ -63,6 +63,10 @@ def _bytes(word: Array) -> Array:
     return word.view(np.uint8).reshape(-1, 4)
 
 
+def _joined(parts: Array) -> Array:
+    return np.ascontiguousarray(parts).view(np.uint32)[:, 0]
+
+
 def _permuted(a: Array, b: Array) -> Array:
     both = np.concatenate([_bytes(a), _bytes(b)], axis=1)
     return np.ascontiguousarray(both[:, [7, 0, 5, 2]]).view(np.uint32)[:, 0]
@@ -114,6 +118,20 @@ WORDS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
     "distances of bytes": (
         'asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(5));',
         lambda a, b: np.abs(_bytes(a).astype(int) - _bytes(b)).sum(1) + 5),
+    "sums of bytes that saturate": ("__vaddss4(a, b)", lambda a, b: _joined(
+        np.clip(_bytes(a).view(np.int8).astype(int) + _bytes(b).view(np.int8), -128, 127).astype(np.int8))),
+    "sums of halfwords that wrap": (
+        "__vadd2(a, b)", lambda a, b: (a.view(np.uint16) + b.view(np.uint16)).view(np.uint32),
+    ),
+    "which bytes are larger": ("__vcmpgtu4(a, b)", lambda a, b: _joined(
+        np.where(_bytes(a) > _bytes(b), 255, 0).astype(np.uint8))),
+    "which signed halfwords are no larger": ("__vsetles2(a, b)", lambda a, b: (
+        (a.view(np.int16) <= b.view(np.int16)).astype(np.uint16).view(np.uint32))),
+    "sizes of halfwords": ("__vabs2(a)", lambda a, b: np.abs(a.view(np.int16)).view(np.uint32)),
+    "rounded averages of bytes": ("__vavgu4(a, b)", lambda a, b: _joined(
+        ((_bytes(a).astype(int) + _bytes(b) + 1) >> 1).astype(np.uint8))),
+    "the sum of distances of signed bytes": ("__vsads4(a, b)", lambda a, b: (
+        np.abs(_bytes(a).view(np.int8).astype(int) - _bytes(b).view(np.int8)).sum(1))),
 }  # fmt: skip
 
 
@@ -320,3 +338,62 @@ def test_fragments_are_loaded_multiplied_and_stored() -> None:
     assert not run.faults
     expected = 2 * (a.astype(np.float32) @ b.T.astype(np.float32) + 1)
     np.testing.assert_array_equal(run.arrays["c"].reshape(16, 32), expected)
+
+
+COMPLEX: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
+    "a product": ("cuCmulf(a, b)", lambda a, b: a * b),
+    "a quotient": ("cuCdivf(a, b)", lambda a, b: a / b),
+    "a sum with a product": ("cuCfmaf(a, b, cuCsubf(a, b))", lambda a, b: a * b + a - b),
+    "a conjugate and a size": (
+        "cuCaddf(cuConjf(a), make_cuFloatComplex(cuCabsf(b), cuCimagf(a)))", lambda a, b: a.real + np.abs(b) + 0j,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "reference"), COMPLEX.values(), ids=COMPLEX)
+def test_function_of_complex_numbers(expression: str, reference: Callable[[Array, Array], Array]) -> None:
+    text = f"""#include <cuComplex.h>
+    __global__ void k(const cuFloatComplex* x, cuFloatComplex* y) {{
+      cuFloatComplex a = x[threadIdx.x], b = x[threadIdx.x + {LANES}];
+      y[threadIdx.x] = {expression};
+    }}"""
+    x = np.random.default_rng(6).uniform(-2, 2, 4 * LANES).astype(np.float32)
+    run = executed(text, {"x": x, "y": np.zeros(2 * LANES, np.float32)}, 1, LANES)
+    assert not run.faults
+    pairs = x[0::2].astype(np.float64) + 1j * x[1::2]
+    expected = reference(pairs[:LANES], pairs[LANES:])
+    found = run.arrays["y"][0::2] + 1j * run.arrays["y"][1::2]
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_halves_that_are_no_number_are_passed_on_or_not_as_the_name_says() -> None:
+    text = """__global__ void k(const half* x, half* y) {
+      int t = threadIdx.x;
+      y[t] = __hmax_nan(x[t], x[t + 4]);
+      y[t + 4] = __hmax(x[t], x[t + 4]);
+    }"""
+    nan = np.nan
+    x = np.array([1, nan, 2, nan, 0, 3, nan, nan], np.float16)
+    run = executed(text, {"x": x, "y": np.zeros(8, np.float16)}, 1, 4)
+    np.testing.assert_array_equal(run.arrays["y"], np.array([1, nan, nan, nan, 1, 3, 2, nan], np.float16))
+
+
+def test_variables_are_swapped_and_handed_on() -> None:
+    text = """__global__ void k(float* x) {
+      float a = x[0], b = x[1];
+      std::swap(a, b);
+      x[0] = std::move(a);
+      x[1] = std::forward<float>(b);
+    }"""
+    run = executed(text, {"x": np.array([1, 2], np.float32)}, 1, 1)
+    np.testing.assert_array_equal(run.arrays["x"], [2, 1])
+
+
+def test_number_in_eight_bits_saturates_where_it_is_asked_to() -> None:
+    text = """__global__ void k(const float* x, unsigned char* y) {
+      y[threadIdx.x] = __nv_cvt_float_to_fp8(x[threadIdx.x], __NV_SATFINITE, __NV_E4M3);
+    }"""
+    x = np.array([1.0, -2.0, 1000.0, 0.0], np.float32)
+    run = executed(text, {"x": x, "y": np.zeros(4, np.uint8)}, 1, 4)
+    assert not run.faults
+    np.testing.assert_array_equal(run.arrays["y"], [0x38, 0xC0, 0x7E, 0])

@@ -65,6 +65,11 @@ GROUPS: dict[str, tuple[str, Array]] = {
         "if (x[t] > 0) { auto g = cg::coalesced_threads(); y[t] = 100 * g.size() + g.thread_rank(); }",
         np.where(X > 0, 100 * np.repeat((X > 0).reshape(4, 32).sum(1), 32) + _positions((X > 0).astype(int)), 0),
     ),
+    "the first of those that run this": (
+        "if (x[t] > 0) { auto g = cg::coalesced_threads(); int r = 0; if (g.thread_rank() == 0) r = t;"
+        "y[t] = g.shfl(r, 0) + 1; }",
+        np.where(X > 0, np.repeat(np.arange(0, 128, 32) + (X > 0).reshape(4, 32).argmax(1), 32) + 1, 0),
+    ),
     "those with one label": (
         "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); int label = x[t] & 3;"
         "auto g = cg::labeled_partition(tile, label); y[t] = g.size() + 100 * cg::reduce(g, x[t], cg::plus<int>());",

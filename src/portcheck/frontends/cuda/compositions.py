@@ -100,6 +100,17 @@ def _is_finite(
     return _of(state, Operator.LESS, size, _infinity(dtype), via=call.via)
 
 
+def _propagating(
+    state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType
+) -> Scalar:
+    """A minimum or maximum that is no number where one of the operands is none."""
+    left, right = operands
+    chosen = apply_operator(state, construct.operator or Operator.MAXIMUM, operands, dtype, call.via)
+    is_none = [_of(state, Operator.IS_NAN, operand, via=call.via) for operand in (left, right)]
+    either = _of(state, Operator.LOGICAL_OR, is_none[0], is_none[1], via=call.via)
+    return select(state, either, Scalar(Const(float("nan"), dtype), dtype), chosen)
+
+
 def _sign_bit(state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType) -> Scalar:
     """Whether the sign is negative, that of 0 and of NaN included."""
     del construct
@@ -222,7 +233,8 @@ def _constant(value: int, dtype: DType) -> Scalar:
 _COMPOSITIONS: dict[Semantics, Composition] = {
     Semantics.COMPUTE_SATURATE: _saturate, Semantics.COMPUTE_POSITIVE_DIFFERENCE: _positive_difference,
     Semantics.COMPUTE_RECIPROCAL_OF: _reciprocal_of, Semantics.COMPUTE_IS_FINITE: _is_finite,
-    Semantics.COMPUTE_SIGN_BIT: _sign_bit, Semantics.COMPUTE_COMPARE_ALL: _compare_all,
+    Semantics.COMPUTE_PROPAGATING: _propagating, Semantics.COMPUTE_SIGN_BIT: _sign_bit,
+    Semantics.COMPUTE_COMPARE_ALL: _compare_all,
     Semantics.COMPUTE_AVERAGE: _average, Semantics.COMPUTE_FIXED_ORDER: _fixed_order, Semantics.COMPUTE_NORM: _norm,
 }  # fmt: skip
 _SPLITS: dict[Semantics, Callable[[State, CallSite, Construct, Scalar], Split]] = {

@@ -9,7 +9,7 @@ from portcheck.frontends.cuda.conversions import convert, materialised, truth
 from portcheck.frontends.cuda.places import pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Aggregate, Group, Scalar, Value
-from portcheck.ir import TRUE, ZERO, Const, Exchange, ExchangeKind, Expr, OpaqueKind
+from portcheck.ir import TRUE, ZERO, Compute, Const, Exchange, ExchangeKind, Expr, OpaqueKind, Operator
 from portcheck.knowledge import Construct, Role, Semantics
 
 KINDS = {
@@ -33,6 +33,8 @@ def exchange(state: State, call: CallSite, construct: Construct, group: Group | 
     value_node = call.at(construct, Role.SOURCE) or call.at(construct, Role.PREDICATE)
     if construct.semantics is Semantics.VOTE_ACTIVE:
         return _emit(state, construct, call, Scalar(TRUE, BOOL), ZERO, _width(state, call, construct, group))
+    if group is not None and group.mask is not None and construct.semantics is Semantics.EXCHANGE_INDEX:
+        return _from_first(state, call, construct, group)
     is_tile = group is None or (group.scope == "warp" and group.mask is None)
     is_vote = construct.semantics in (Semantics.VOTE_ANY, Semantics.VOTE_ALL) and group is not None
     if value_node is None or not (is_tile or (is_vote and group is not None and group.scope == "warp")):
@@ -57,6 +59,21 @@ def exchange(state: State, call: CallSite, construct: Construct, group: Group | 
     if group is not None and group.mask is not None:
         return _emit(state, construct, call, number, lane_expression, _width(state, call, construct, None), group.mask)
     return _emit(state, construct, call, number, lane_expression, width)
+
+
+def _from_first(state: State, call: CallSite, construct: Construct, group: Group) -> Value:
+    """What the first of the lanes that belong together holds; that of any other one is not followed."""
+    value_node, lane_node = call.at(construct, Role.SOURCE), call.at(construct, Role.LANE)
+    lane = scalar(state, state.evaluate(lane_node), lane_node).expr if lane_node is not None else None
+    is_first = isinstance(lane, Const) and lane.value == 0
+    if value_node is None or group.mask is None or not is_first:
+        return state.opaque(call.node, f"call of {call.name}", kind=OpaqueKind.LIBRARY, via=call.via)
+    mask = Scalar(group.mask, UINT32)
+    found = state.result(Compute, INT32, operator=Operator.FIND_FIRST_SET, operands=(group.mask,), via=call.via)
+    first = binary(state, "-", found, Scalar(Const(1, INT32), INT32)) or found
+    number = scalar(state, state.evaluate(value_node), value_node)
+    width = _width(state, call, construct, None)
+    return _emit(state, construct, call, number, materialised(state, first), width, mask.expr)
 
 
 def _emit(

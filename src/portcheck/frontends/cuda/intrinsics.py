@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from portcheck.core.dtype import FLOAT64, UINT64, DType, dtype_named
+from portcheck.core.dtype import FLOAT64, UINT8, UINT64, DType, dtype_named
 from portcheck.frontends.cuda.arithmetic import apply_operator
 from portcheck.frontends.cuda.asynchronous import landed
 from portcheck.frontends.cuda.atomics import atomic, is_atomic
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.checks import check, is_check
+from portcheck.frontends.cuda.complexes import complex_function, is_complex
 from portcheck.frontends.cuda.compositions import composed, is_composition, is_split, saturated, split_results
 from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
 from portcheck.frontends.cuda.copies import copy_bytes, fill_bytes
@@ -17,17 +18,19 @@ from portcheck.frontends.cuda.exchanges import exchange, is_exchange, match_all
 from portcheck.frontends.cuda.facilities import make_pipeline
 from portcheck.frontends.cuda.fragments import fragment_call, is_fragment_call
 from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes, scan_lanes
+from portcheck.frontends.cuda.numbers import reinterpreted
 from portcheck.frontends.cuda.ordering import is_ordering, ordering
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.random import is_random, random
+from portcheck.frontends.cuda.simd import is_simd, simd
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.textures import is_sample, sample
 from portcheck.frontends.cuda.transfers import copy_asynchronously, wait_for_copies
 from portcheck.frontends.cuda.types import vector_type
-from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Scalar, Value
+from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Place, Scalar, Value
 from portcheck.frontends.cuda.vectors import loaded
 from portcheck.frontends.cuda.words import is_word_function, word_function
-from portcheck.ir import Cast, Operator, Rounding, arity
+from portcheck.ir import Cast, Const, Operator, Rounding, arity
 from portcheck.knowledge import Construct, Role, Semantics
 
 _KEEPS_INTEGERS = frozenset(
@@ -50,6 +53,10 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
         return _compute(state, call, construct)
     if is_composition(construct):
         return composed(state, call, construct)
+    if is_simd(construct):
+        return simd(state, call, construct)
+    if is_complex(construct):
+        return complex_function(state, call, construct)
     if is_split(construct):
         return split_results(state, call, construct)
     if is_word_function(construct):
@@ -246,6 +253,42 @@ def _hint(state: State, call: CallSite, construct: Construct) -> Value | None:
     return values[0] if values and (construct.dtype == "operand" or call.node.key != state.statement) else Nothing()
 
 
+def _narrow(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """The bits of a number in a format of 8 bits, which the arguments name, and whether what is too large saturates."""
+    if len(call.arguments) < len(construct.parameters):
+        return None
+    named = [state.construct(node.text) for node in call.arguments[1:]]
+    formats = [found.dtype for found in named if found is not None and found.dtype]
+    if None in named or len(formats) != 1:
+        return None
+    number = scalar(state, state.evaluate(call.arguments[0]), call.arguments[0])
+    saturates = any(found is not None and found.saturates for found in named)
+    if not number.dtype.is_float:
+        return None
+    narrow = convert(state, number, dtype_named(formats[0]), call.via, Rounding.NEAREST_EVEN, saturates)
+    return reinterpreted(state, narrow, UINT8, call.via)
+
+
+def _swap(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """Two variables exchange what they hold."""
+    del construct
+    if len(call.arguments) != 2:
+        return None
+    places = [state.evaluate(node) for node in call.arguments]
+    values = [read(state, place, node) for place, node in zip(places, call.arguments, strict=True)]
+    if not all(isinstance(place, Place) for place in places):
+        return None
+    for place, value in zip(places, reversed(values), strict=True):
+        write(state, place, value, call.node, call.via)
+    return Nothing()
+
+
+def _not_a_number(state: State, call: CallSite, construct: Construct) -> Value | None:
+    del state, call
+    dtype = dtype_named(construct.dtype)
+    return Scalar(Const(float("nan"), dtype), dtype)
+
+
 def _order(state: State, call: CallSite, construct: Construct) -> Value | None:
     """What orders memory that is moved at once orders nothing more."""
     del construct
@@ -268,6 +311,9 @@ _HANDLERS: dict[Semantics, Callable[[State, CallSite, Construct], Value | None]]
     Semantics.HINT: _hint,
     Semantics.COPY: copy_bytes,
     Semantics.FILL: fill_bytes,
+    Semantics.CAST_FP8: _narrow,
+    Semantics.SWAP: _swap,
+    Semantics.COMPUTE_NOT_A_NUMBER: _not_a_number,
     Semantics.ORDER: _order,
     Semantics.COPY_ASYNC: copy_asynchronously,
     Semantics.COPY_WAIT: wait_for_copies,
