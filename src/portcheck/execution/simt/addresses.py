@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from portcheck.core.dtype import BOOL, INT64
+from portcheck.core.errors import InputError
 from portcheck.core.source import Span
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation
@@ -63,6 +64,8 @@ class _Plan:
 
 def addressing(compilation: Compilation, access: Access, span: Span, verb: str) -> Addressing:
     """How to find the elements of `access`; `verb` says in a report what was done to them."""
+    if compilation.buffers[access.buffer].is_variable:
+        raise InputError(f"the variable {access.buffer} is not accessed like an array")
     axes = tuple((axis.name, extent_of(compilation, axis.extent)) for axis in access.axes)
     rank = len(axes)
     with compilation.along(axes):

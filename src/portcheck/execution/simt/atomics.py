@@ -8,7 +8,6 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import DType
-from portcheck.core.errors import InputError
 from portcheck.execution.simt.accesses import check_read, check_write, mark_written
 from portcheck.execution.simt.addresses import Elements, addressing
 from portcheck.execution.simt.batch import Batch
@@ -28,8 +27,6 @@ Update = Callable[[Value, Value, Value, Value], Value]
 def atomic(compilation: Compilation, op: Atomic) -> Step:
     """Combines values into elements."""
     buffer = compilation.buffers[op.access.buffer]
-    if buffer.is_variable:
-        raise InputError(f"an atomic operation on the variable {buffer.name} is not executed")
     find = addressing(compilation, op.access, op.span, "updated")
     slot, dtype, rank = compilation.slot(op.id), buffer.dtype, len(op.access.axes)
     value = code_of(compilation, op.value, dtype, rank)

@@ -10,12 +10,13 @@ from portcheck.core.dtype import INT64
 from portcheck.core.errors import InputError
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
-from portcheck.execution.simt.computing import reduce_dimensions, scan_dimension
 from portcheck.execution.simt.conversions import conversion
+from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.lanes import positions_of
 from portcheck.execution.simt.operators import Function, function
+from portcheck.execution.simt.tiles import reduce_dimensions, scan_dimension
 from portcheck.ir import Reduce, Scan, Scope
 
 _GROUPED = frozenset({Scope.WARP, Scope.BLOCK})
@@ -90,13 +91,13 @@ def reduce(compilation: Compilation, op: Reduce) -> Step:
 class _Finder:
     """The groups of an operation over lanes."""
 
-    def __init__(self, lanes: Code, mask: Code | None, scope: Scope) -> None:
-        self._lanes, self._mask, self._scope = lanes, mask, scope
+    def __init__(self, lanes: Code, mask: Code | None, op: Reduce | Scan) -> None:
+        self._lanes, self._mask, self._scope, self._span = lanes, mask, op.scope, op.span
 
     def __call__(self, batch: Batch) -> Groups:
         lanes = self._lanes(batch)
-        if lanes.ndim:
-            raise InputError("groups of lanes of different sizes are not executed")
+        if lanes.ndim or lanes < 1:
+            raise batch.stop(EventKind.NOT_EXECUTED, self._span, "groups of lanes of such sizes are not executed")
         mask = None if self._mask is None else self._mask(batch)
         return _groups(batch, int(lanes), self._scope, mask)
 
@@ -105,7 +106,7 @@ def _finder(compilation: Compilation, op: Reduce | Scan) -> _Finder:
     if op.scope not in _GROUPED or op.lanes is None:
         raise InputError(f"a reduction or scan over lanes of scope {op.scope} is not executed")
     mask = None if op.lanes_mask is None else code_of(compilation, op.lanes_mask, INT64)
-    return _Finder(code_of(compilation, op.lanes, INT64), mask, op.scope)
+    return _Finder(code_of(compilation, op.lanes, INT64), mask, op)
 
 
 def _by_halves(rows: Value, takes_part: Value, combine: Function) -> Value:

@@ -1,19 +1,17 @@
-"""Operations on the values of one thread: arithmetic, casts, choices, and work on whole tiles."""
+"""Operations on the values of one thread: arithmetic, casts, choices."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from portcheck.core.dtype import DType
-from portcheck.core.errors import InputError
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.conversions import bits, conversion
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import called_with, code_of, compiled
 from portcheck.execution.simt.formats import Value
-from portcheck.execution.simt.operators import Function, function, working_dtype
-from portcheck.ir import Cast, Compute, Matmul, Operator, Reduce, Ref, Scan, Select, Transpose
+from portcheck.execution.simt.operators import function, working_dtype
+from portcheck.ir import Cast, Compute, Operator, Ref, Select
 
 _DIVISIONS = frozenset({
     Operator.TRUNCATED_DIVIDE, Operator.TRUNCATED_MODULO, Operator.FLOOR_DIVIDE, Operator.FLOOR_MODULO,
@@ -119,109 +117,3 @@ def select(compilation: Compilation, op: Select) -> Step:
             batch.slots[slot] = np.where(chosen, on_true(batch), on_false(batch))
 
     return run
-
-
-def transpose(compilation: Compilation, op: Transpose) -> Step:
-    """The dimensions of a tile in another order."""
-    slot, operand = compilation.slot(op.id), code_of(compilation, op.operand, None, len(op.type.shape))
-    order = (0, *(1 + dimension for dimension in op.permutation))
-
-    def run(batch: Batch) -> None:
-        value = operand(batch)
-        batch.slots[slot] = value.transpose(order) if value.ndim else value
-
-    return run
-
-
-def matmul(compilation: Compilation, op: Matmul) -> Step:
-    """Tile products, summed term by term over the first dimension of both in the format `accumulate`."""
-    slot, kept = compilation.slot(op.id), op.accumulate.dtype
-    stationary, moving = (code_of(compilation, operand, kept, 2) for operand in (op.stationary, op.moving))
-    multiply = function(Operator.MULTIPLY, kept, (kept, kept))
-    add = function(Operator.ADD, kept, (kept, kept))
-    narrow = conversion(kept, op.type.dtype)
-
-    def run(batch: Batch) -> None:
-        left, right = stationary(batch), moving(batch)
-        total = multiply(left[:, 0, :, None], right[:, 0, None, :])
-        for term in range(1, left.shape[1]):
-            total = add(total, multiply(left[:, term, :, None], right[:, term, None, :]))
-        batch.slots[slot] = narrow(total)
-
-    return run
-
-
-def reduce_dimensions(compilation: Compilation, op: Reduce) -> Step:
-    """Elements of a tile combined along dimensions, one after the other."""
-    slot, kept = compilation.slot(op.id), op.accumulate.dtype
-    definition = compilation.definitions.get(op.operand.id) if isinstance(op.operand, Ref) else None
-    value_type = getattr(definition, "type", None)
-    rank = len(value_type.shape) if value_type is not None else 0
-    if not rank or op.mask is not None:
-        raise InputError(f"a reduction of {compilation.kernel.name} has no tile, or a mask, and is not executed")
-    operand = code_of(compilation, op.operand, kept, rank)
-    combine = function(op.operator, kept, (kept, kept))
-    narrow = conversion(kept, op.type.dtype)
-    dimensions = tuple(sorted((1 + dimension for dimension in op.dimensions), reverse=True))
-
-    def run(batch: Batch) -> None:
-        value = operand(batch)
-        for dimension in dimensions:
-            value = _combined(value, dimension, combine, op.keep_dimensions)
-        batch.slots[slot] = narrow(value)
-
-    return run
-
-
-def _combined(value: Value, dimension: int, combine: Function, keeps: bool) -> Value:
-    parts = np.moveaxis(value, dimension, 0)
-    total = parts[0]
-    for part in parts[1:]:
-        total = combine(total, part)
-    return np.expand_dims(total, dimension) if keeps else total
-
-
-def scan_dimension(compilation: Compilation, op: Scan) -> Step:
-    """A running combination along one dimension of a tile."""
-    if op.dimension is None or op.mask is not None:
-        raise InputError(f"a scan of {compilation.kernel.name} has a mask and is not executed")
-    slot, rank, dimension = compilation.slot(op.id), len(op.type.shape), 1 + op.dimension
-    kept = (op.accumulate or op.type).dtype
-    operands = [code_of(compilation, operand, kept, rank) for operand in op.operands]
-    initial = None if op.initial is None else code_of(compilation, op.initial, kept)
-    scanner = Scanner(op, kept)
-    narrow = conversion(kept, op.type.dtype)
-
-    def run(batch: Batch) -> None:
-        parts = [np.moveaxis(np.asarray(operand(batch)), dimension, 0) for operand in operands]
-        first = None if initial is None else initial(batch)
-        batch.slots[slot] = narrow(np.moveaxis(np.stack(scanner.results(parts, first)), 0, dimension))
-
-    return run
-
-
-class Scanner:
-    """The recurrence of a scan, over a list of values."""
-
-    def __init__(self, op: Scan, kept: DType) -> None:
-        self._combine = function(op.operator, kept, (kept, kept))
-        self._multiply = None if op.multiplier is None else function(op.multiplier, kept, (kept, kept))
-        self._inclusive = op.inclusive
-        self._reverse = op.reverse
-
-    def results(self, operands: list[Value], initial: Value | None) -> list[Value]:
-        """What stands at each place, in the order of the places."""
-        places = range(len(operands[0]))
-        found: dict[int, Value] = {}
-        before = initial
-        for place in reversed(places) if self._reverse else places:
-            after = self._next(before, [operand[place] for operand in operands])
-            kept = after if self._inclusive or before is None else before
-            found[place] = np.zeros_like(after) if not self._inclusive and before is None else kept
-            before = after
-        return [np.broadcast_to(found[place], np.shape(found[places[-1]])) for place in places]
-
-    def _next(self, before: Value | None, terms: list[Value]) -> Value:
-        if self._multiply is None:
-            return terms[0] if before is None else self._combine(before, terms[0])
-        return terms[1] if before is None else self._combine(self._multiply(terms[0], before), terms[1])

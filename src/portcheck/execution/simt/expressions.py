@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -83,8 +84,9 @@ def _node(compilation: Compilation, expression: Expr, rank: int) -> Compiled:
 def literal(value: int | float | bool, dtype: DType) -> Value:
     """A number of the program in `dtype`, wrapped or rounded to it."""
     kept = storage(dtype)
-    if dtype.is_integer and not isinstance(value, float):
-        wrapped = int(value) & ((1 << 8 * kept.itemsize) - 1)
+    if dtype.is_integer:
+        whole = int(value) if math.isfinite(value) else 0
+        wrapped = whole & ((1 << 8 * kept.itemsize) - 1)
         return cast(Value, np.array(wrapped, dtype=f"u{kept.itemsize}").view(kept)[()])
     if dtype.is_float:
         return conversion(FLOAT64, dtype)(cast(Value, np.float64(value)))

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import ml_dtypes
 import numpy as np
 
-from portcheck.core.dtype import FLOAT32, TFLOAT32, DType
+from portcheck.core.dtype import FLOAT16, FLOAT32, FLOAT64, TFLOAT32, DType
 from portcheck.core.errors import InputError
 from portcheck.knowledge import DTypeFacts, load
 
@@ -24,10 +24,13 @@ def storage(dtype: DType) -> NumpyType:
     name = FLOAT32.name if dtype == TFLOAT32 else dtype.name
     own = getattr(ml_dtypes, name, None)
     try:
-        return np.dtype(name if own is None else own)
+        found = np.dtype(name if own is None else own)
     except TypeError:
+        found = np.dtype(np.void)
+    if dtype.is_symbolic or (found.kind in "iu") != dtype.is_integer or found.itemsize == 0:
         hint = "state its type with --define" if dtype.is_symbolic else ""
-        raise InputError(f"nothing is executed in the format {dtype}", hint) from None
+        raise InputError(f"nothing is executed in the format {dtype}", hint)
+    return found
 
 
 @cache
@@ -41,7 +44,7 @@ def facts(dtype: DType) -> DTypeFacts:
 
 def is_native(dtype: DType) -> bool:
     """Whether NumPy itself rounds to `dtype` from any wider format once: float64, float32 and float16."""
-    return dtype.is_float and storage(dtype).kind == "f" and dtype != TFLOAT32
+    return dtype in (FLOAT64, FLOAT32, FLOAT16)
 
 
 def is_uniform(value: Value) -> bool:

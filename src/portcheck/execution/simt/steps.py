@@ -11,12 +11,13 @@ from portcheck.execution.simt.barriers import barrier
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.collectives import reduce, scan
 from portcheck.execution.simt.compilation import Compilation, Step
-from portcheck.execution.simt.computing import compute, convert, matmul, product_of, select, transpose
+from portcheck.execution.simt.computing import compute, convert, product_of, select
 from portcheck.execution.simt.control import Body, body, branch, leave, leave_kernel
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.lanes import exchange
 from portcheck.execution.simt.loops import loop, repeat
 from portcheck.execution.simt.remaining import allocate, assume, check, unknown
+from portcheck.execution.simt.tiles import matmul, transpose
 from portcheck.ir import (
     Alloc,
     Assume,
