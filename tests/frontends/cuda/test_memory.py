@@ -130,5 +130,22 @@ def test_memory_of_the_file_is_known(before: str, value: str) -> None:
     assert any(isinstance(op, Load) and op.access.buffer.startswith("table") for op in found)
 
 
+PACKED = {
+    "pragma": "#pragma pack(push, 1)\nstruct A { char c; int i; };\n#pragma pack(pop)",
+    "attribute": "struct __attribute__((packed)) A { char c; int i; };",
+    "attribute behind": "struct A { char c; int i; } __attribute__((packed));",
+}
+
+
+@pytest.mark.parametrize("before", PACKED.values(), ids=PACKED)
+def test_what_is_packed_has_no_known_layout(before: str) -> None:
+    assert not_understood(body("x[0] = sizeof(A);", before=before)) == ["size of A"]
+
+
+def test_what_follows_a_packed_record_is_laid_out_as_usual() -> None:
+    before = f"{PACKED['pragma']}\nstruct D {{ char c; int i; }};"
+    assert not_understood(body("x[0] = sizeof(D);", before=before)) == []
+
+
 def test_what_was_not_understood_is_counted_once() -> None:
     assert not_understood(body("float** q = (float**)w; x[0] = q[n][3] + 1.f;")) == ["pointer read in memory"]

@@ -134,6 +134,15 @@ def test_records_compute_what_their_functions_say(name: str) -> None:
 
 OPAQUE = {
     "virtual": ("struct V { float a; virtual __device__ float f() { return a; } };", "V v; x[0] = v.f();"),
+    "pointer into one of two buffers": ("", "const float* p; if (n) p = x; else p = w; x[0] = p[1];"),
+    "pointer that may be null": (
+        "__device__ float* at(float* p, int k) { if (k < 0) return nullptr; return p + k; }", "x[0] = at(x, n)[0];"
+    ),
+    "pointer of an array at an index": ("", "float* p[2] = {x, x + 1}; x[0] = p[n][0];"),
+    "write through one of two references": (
+        "struct V { float a, b; __device__ float& at(int i) { if (i) return a; return b; } };",
+        "V v = {1.f, 2.f}; v.at(n) = 3.f; x[0] = v.a;",
+    ),
     "bit-field": ("struct B { unsigned a : 3; };", "B b; x[0] = b.a;"),
     "new": ("struct B { float a; };", "B* b = new B(); x[0] = b->a;"),
     "constructor that does not fit": ("struct B { float a; __device__ B(float v) : a(v) {} };",

@@ -303,9 +303,22 @@ def _field(state: State, node: Node) -> Value:
     if member is None:
         static = state.member_name(type_of_value(owner) or VOID, field.text)
         member = static if not isinstance(static, CType) else None
+    if member is None and isinstance(owner, Scalar) and argument.type == "identifier":
+        return _lost_name(state, argument, f"member {field.text}")
     if member is None or isinstance(member, Nothing):
         return state.opaque(node, f"member {field.text}", kind=OpaqueKind.DTYPE)
     return member
+
+
+def _lost_name(state: State, node: Node, reason: str) -> Value:
+    """A name that was taken for a number and is none: it is not understood, once, where it was declared."""
+    scope = next((scope for scope in reversed(state.scopes) if node.text in scope), None)
+    if scope is None or not 0 < scope.depth <= state.builder.depth:
+        return state.opaque(node, reason, kind=OpaqueKind.DTYPE)
+    with state.builder.region_at(scope.depth):
+        lost = state.opaque(node, reason, kind=OpaqueKind.DTYPE)
+    scope[node.text] = lost
+    return lost
 
 
 def _followed(state: State, value: Value, node: Node) -> Value:

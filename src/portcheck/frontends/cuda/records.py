@@ -19,6 +19,7 @@ from portcheck.frontends.cuda.values import BASE, CType, Scalar, TypeKind
 from portcheck.ir import Const
 
 RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
+_PACK = "pragma pack"
 _STATIC = frozenset({"static", "constexpr"})
 
 
@@ -335,4 +336,11 @@ def alignment_stated(state: State, node: Node) -> int:
 
 def _is_packed(node: Node) -> bool:
     """Whether the text asks for another layout than the usual one."""
-    return any(child.type == "attribute_specifier" and "packed" in child.text for child in node.named)
+    if any(child.type == "attribute_specifier" and "packed" in child.text for child in node.named):
+        return True
+    text = node.unit.source.text
+    if _PACK not in text:
+        return False
+    before = text.splitlines()[: node.span.start.line]
+    asked = [line.partition(_PACK)[2] for line in before if line.lstrip().startswith("#") and _PACK in line]
+    return bool(asked) and asked[-1].strip(" \t()") not in ("", "pop")
