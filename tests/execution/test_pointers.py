@@ -62,3 +62,28 @@ def test_statement_that_was_not_understood_ends_the_run() -> None:
     done = run(module.lower(["k"]), {"x": np.zeros(1, np.float32)}, Geometry.of(1, 32))
     assert done.stopped is not None
     assert done.arrays["x"][0] == 0
+
+
+VECTOR = """
+__device__ float& at(float4& v, int i) { return reinterpret_cast<float*>(&v)[i]; }
+__device__ float get(const float4& v, int i) { return reinterpret_cast<const float*>(&v)[i]; }
+__global__ void k(float* out, const float4* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float4 v = x[i];
+  float4 w = x[i];
+  float4 u = x[i];
+  at(v, i % 4) = 100.f;
+  out[i] = v.x + 2 * v.w + 4 * get(w, (i + 1) % 4) + ((float*)&u)[n];
+}
+"""
+
+
+def test_vector_in_registers_is_seen_as_an_array_through_its_address() -> None:
+    x = np.random.default_rng(4).integers(-9, 9, (1280, 4)).astype(np.float32)
+    done = executed(VECTOR, {"out": np.zeros(1280, np.float32), "x": x, "n": 2}, BLOCKS, THREADS)
+    rows = np.arange(1280)
+    changed = x.copy()
+    changed[rows, rows % 4] = 100
+    wanted = changed[:, 0] + 2 * changed[:, 3] + 4 * x[rows, (rows + 1) % 4] + x[:, 2]
+    assert done.faults == ()
+    np.testing.assert_array_equal(done.arrays["out"], wanted)

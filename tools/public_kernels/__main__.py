@@ -14,18 +14,21 @@ from tools.public_kernels.case import Case
 from tools.public_kernels.catalogue import LLMC, SAMPLES
 from tools.public_kernels.running import Outcome, executed
 
+from portcheck.execution import Options
+
 MOST_PROBLEMS = 4
 
 
 def main() -> int:
     arguments = read_arguments()
     collections = [(arguments.llmc, "dev/cuda", LLMC), (arguments.cuda_samples, "Samples", SAMPLES)]
+    options = Options(contracts=arguments.contract, seed=arguments.seed)
     good: dict[str, bool] = {}
     runs = 0
     for root, below, cases in collections:
         for case in chosen(cases, arguments.only) if root else ():
             for size in case.sizes:
-                outcome = executed(Path(root) / below, case, size)
+                outcome = executed(Path(root) / below, case, size, options)
                 runs += 1
                 print(line(case, size, outcome), flush=True)
                 name = f"{Path(case.file).name}: {case.kernel}"
@@ -41,6 +44,8 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--llm.c", dest="llmc", metavar="FOLDER", help="a checkout of llm.c")
     parser.add_argument("--cuda-samples", metavar="FOLDER", help="a checkout of cuda-samples")
     parser.add_argument("--only", metavar="TEXT", default="", help="only kernels whose file or name holds TEXT")
+    parser.add_argument("--contract", action="store_true", help="fuse products with sums, as nvcc does by default")
+    parser.add_argument("--seed", type=int, help="run the threads of atomic operations in an order of this seed")
     arguments = parser.parse_args()
     if not arguments.llmc and not arguments.cuda_samples:
         parser.error("give at least one of --llm.c and --cuda-samples")

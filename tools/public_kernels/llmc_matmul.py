@@ -14,21 +14,30 @@ from tools.public_kernels.llmc_norms import LIBRARY
 from tools.public_kernels.orders import Fold, Order, sequential, strided, together, warps
 
 
-def matmul(random: np.random.Generator, rows: int, channels: int, outputs: int, tiled: bool) -> Run:
+def matmul(
+    random: np.random.Generator, rows: int, channels: int, outputs: int, tiled: bool, has_bias: bool = True
+) -> Run:
     inputs, weight, bias = normal(random, rows, channels), normal(random, outputs, channels), normal(random, outputs)
 
     def reference(arithmetic: Arithmetic) -> Expected:
         terms = arithmetic.of(inputs)[:, None, :] * arithmetic.of(weight)[None, :, :]
         if tiled:
             terms = terms.moved(lambda array: rotated(array, (np.arange(rows) % 128 // 8) % 8 * 4, axis=0))
-        first = arithmetic.of(np.broadcast_to(bias, (rows, outputs)))
+        start = bias if has_bias else np.zeros(outputs, np.float32)
+        first = arithmetic.of(np.broadcast_to(start, (rows, outputs)))
         return {"out": with_first(first, terms).sum((sequential(),))[..., 0]}
 
     grid = (rows // 128, outputs // 128) if tiled else (blocks_for(rows, 16), blocks_for(outputs, 16))
     sizes = {"C": channels, "OC": outputs} if tiled else {"BT": rows, "C": channels, "OC": outputs}
     return Run(
         grid=grid, block=(16, 16), reference=reference,
-        arguments={"out": untouched(rows, outputs), "inp": inputs, "weight": weight, "bias": bias, **sizes},
+        arguments={
+            "out": untouched(rows, outputs),
+            "inp": inputs,
+            "weight": weight,
+            "bias": bias if has_bias else None,
+            **sizes,
+        },
     )  # fmt: skip
 
 
@@ -168,6 +177,7 @@ CASES = (
         sizes=(
             {"rows": 32, "channels": 48, "outputs": 64, "tiled": False},
             {"rows": 37, "channels": 29, "outputs": 45, "tiled": False},
+            {"rows": 33, "channels": 7, "outputs": 33, "tiled": False, "has_bias": False},
         ),
     ),
     Case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,14 @@ def by_thread(random: np.random.Generator, rows: int, columns: int, block: int, 
     return layernorm(random, rows, columns, (block,), grid, (sequential(),), one_pass=False, root=True, dtype=dtype)
 
 
-def by_warp(random: np.random.Generator, rows: int, columns: int, block: int, one_pass: bool) -> Run:
+def by_warp(
+    random: np.random.Generator, rows: int, columns: int, block: int, one_pass: bool, has_statistics: bool = True
+) -> Run:
     grid = blocks_for(rows * 32, block)
-    return layernorm(random, rows, columns, (block,), grid, (strided(32), LIBRARY), one_pass=one_pass, root=False)
+    run = layernorm(random, rows, columns, (block,), grid, (strided(32), LIBRARY), one_pass=one_pass, root=False)
+    if has_statistics:
+        return run
+    return replace(run, arguments={**run.arguments, "mean": None, "rstd": None})
 
 
 def by_block(random: np.random.Generator, rows: int, columns: int, block: int) -> Run:
@@ -286,7 +292,12 @@ CASES = (
             {"batch": 3, "time": 64, "columns": 29, "block": 96},
         ),
     ),
-    Case(file=_FILE, kernel="layernorm_forward_kernel3", build=by_warp, sizes=_with(_WARPS, one_pass=False)),
+    Case(
+        file=_FILE,
+        kernel="layernorm_forward_kernel3",
+        build=by_warp,
+        sizes=(*_with(_WARPS, one_pass=False), *_with(_WARPS[:1], one_pass=False, has_statistics=False)),
+    ),
     Case(file=_FILE, kernel="layernorm_forward_kernel4", build=by_warp, sizes=_with(_WARPS, one_pass=True)),
     Case(file=_FILE, kernel="layernorm_forward_kernel5", build=by_block, sizes=_BLOCKS),
     Case(

@@ -39,8 +39,9 @@ def lowered(path: str, kernel: str, defines: tuple[tuple[str, str], ...]) -> Pro
     return replace(program_of(path, (kernel,), defines=defines), launches=(Launch(kernel=kernel),))
 
 
-def executed(folder: Path, case: Case, size: Mapping[str, object]) -> Outcome:
-    """One case at one size."""
+def executed(folder: Path, case: Case, size: Mapping[str, object], options: Options | None = None) -> Outcome:
+    """One case at one size. Where products are fused with sums only the bound is asked for."""
+    options = options or Options()
     wanted = case.build(np.random.default_rng(SEED), **size)
     start = time.perf_counter()
     try:
@@ -55,7 +56,9 @@ def executed(folder: Path, case: Case, size: Mapping[str, object]) -> Outcome:
     if execution.stopped is not None:
         return failed(wanted, strange, start)
     with np.errstate(all="ignore"):
-        comparison = compared(wanted, buffers_of(wanted), {name: execution.arrays[name] for name in buffers_of(wanted)})
+        comparison = compared(
+            wanted, buffers_of(wanted), {name: execution.arrays[name] for name in buffers_of(wanted)}, options.contracts
+        )
     return Outcome(
         threads=wanted.threads, how=comparison.how, events=counted(execution.events, case.explained),
         problems=(*strange, *comparison.failures), seconds=seconds,

@@ -107,7 +107,11 @@ def shared_variable(state: State, node: Node, declared: Declared) -> Value:
     with state.builder.region() as hoisted:
         given = [extent for extent in declared.extents if extent is not None]
         extents = [*(_extent(state, extent) for extent in given), *inner]
-        key = (_SHARED, declared.name) if is_dynamic else (_SHARED, declared.name, node.key, tuple(extents))
+        key = (
+            (_SHARED, declared.name)
+            if is_dynamic
+            else (_SHARED, declared.name, node.key, tuple(extents), state.instance)
+        )
         if key not in state.shared_once:
             name = state.unique(declared.name)
             if is_dynamic:

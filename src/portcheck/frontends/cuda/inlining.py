@@ -10,6 +10,7 @@ from portcheck.frontends.cuda.declarations import bound_value
 from portcheck.frontends.cuda.definitions import Function, declared_name, simple_name
 from portcheck.frontends.cuda.exits import open_exit
 from portcheck.frontends.cuda.frames import Frame, Scope
+from portcheck.frontends.cuda.instances import shown_argument
 from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.results import allocate_registers, result_of
@@ -88,6 +89,7 @@ def inline(
         state.scopes = [*around, state.new_scope()]
         if not around or function.scope is None:
             bind_template(state, function, given, values)
+            state.instance = tuple(shown_argument(binding) for binding in state.scopes[-1].values())
         _bind_parameters(state, function, body, (call, values))
         if before is not None:
             before()
@@ -102,6 +104,7 @@ def _inlined(
     """The body put in where it is called. `bind` makes the scopes it sees and gives the type of its result."""
     call, body = called
     held = (state.scopes, state.statement, state.depth, state.mutations, state.exits, state.breaks, state.labels)
+    instance = state.instance
     state.instances.append(key)
     state.statement, state.exits, state.breaks, state.labels = None, [], [], {}
     state.mutations = mutations_of(state, body)
@@ -113,6 +116,7 @@ def _inlined(
             _run(state, frame, body)
     finally:
         state.instances.pop()
+        state.instance = instance
         state.scopes, state.statement, state.depth, state.mutations, state.exits, state.breaks, state.labels = held
     allocate_registers(state, frame)
     state.builder.adopt(emitted)
@@ -320,9 +324,11 @@ def mutations_of(state: State, body: Node) -> Mutations:
         named = function.field("name") or function
         if named.text in state.macros:
             return True
+        candidates = state.definitions.functions.get(named.text)
+        if candidates:
+            return any(_shows_parameter(state, candidate, position) for candidate in candidates)
         arguments = call.field("arguments")
-        is_address = arguments is not None and bare(arguments.named[position]).type == "pointer_expression"
-        return is_address and named.text not in state.definitions.functions
+        return arguments is not None and bare(arguments.named[position]).type == "pointer_expression"
 
     def keeps(declaration: Node, position: int) -> bool:
         specifier = declaration.field("type")
@@ -333,6 +339,20 @@ def mutations_of(state: State, body: Node) -> Mutations:
         )
 
     return Mutations(body, takes_reference, shows, keeps)
+
+
+def _shows_parameter(state: State, function: Function, position: int) -> bool:
+    """Whether `function` looks at the bytes of what its parameter at `position` refers to."""
+    body, parameters = function.body, function.parameters
+    if body is None or position >= len(parameters):
+        return False
+    declarator = parameters[position].field("declarator")
+    if declarator is None or declarator.type != "reference_declarator":
+        return False
+    if function.node.key not in state.shown:
+        state.shown[function.node.key] = frozenset()  # while a function that calls itself is looked at
+        state.shown[function.node.key] = mutations_of(state, body).shown
+    return declared_name(declarator) in state.shown[function.node.key]
 
 
 def _may_be_a_macro(state: State, call: Node, name: str) -> bool:

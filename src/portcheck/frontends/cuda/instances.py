@@ -10,7 +10,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import default_argument, template_parameters
 from portcheck.frontends.cuda.types import defined, type_of
-from portcheck.frontends.cuda.values import CType, Scalar, TypeKind
+from portcheck.frontends.cuda.values import CType, FunctionName, Scalar, TypeKind
 from portcheck.ir import Const, Symbol
 
 _MOST_INSTANCES = 400
@@ -101,6 +101,8 @@ def shown_argument(binding: Binding) -> str:
             return str(binding.dtype)
         if binding.kind is TypeKind.POINTER and binding.target is not None:
             return f"{shown_argument(binding.target)}*"
+        return binding.name
+    if isinstance(binding, FunctionName):
         return binding.name
     expression = getattr(binding, "expr", None)
     if isinstance(expression, Const):

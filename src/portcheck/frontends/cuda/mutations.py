@@ -47,6 +47,11 @@ class Mutations:
                 found = self._by_name.setdefault(target, [])
                 found.append(Mutation(node.start, _block_of(node) if moves and not may_jump else None))
 
+    @property
+    def shown(self) -> frozenset[str]:
+        """The names whose bytes may be seen as another type."""
+        return frozenset(self._shown)
+
     def is_shown(self, name: str) -> bool:
         """Whether the bytes of `name` may be seen as another type."""
         return name in self._shown

@@ -99,7 +99,11 @@ class State:
     steps: int = 0
     statement: tuple[int, int, int] | None = None
     instances: list[tuple[object, ...]] = field(default_factory=list)
+    instance: tuple[str, ...] = ()
+    """The template arguments of the function that is put in: what is shared in it is one for each instance."""
     mutations: Mutations | None = None
+    shown: dict[tuple[int, int, int], frozenset[str]] = field(default_factory=dict)
+    """The parameters of a function, by its node, whose bytes it looks at."""
     is_device: bool = True
     evaluate: Callable[[Node], Value] = field(init=False)
     execute: Callable[[Node], None] = field(init=False)
