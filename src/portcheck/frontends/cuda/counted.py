@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from portcheck.core.dtype import INT32, DType
+from portcheck.core.dtype import INT32, INT64, DType, DTypeKind
 from portcheck.frontends.cuda.arithmetic import binary
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.conversions import convert, materialised
@@ -178,9 +178,15 @@ def _range(
         limit = apply(shift, limit, ONE, dtype=stop.dtype)
     stride = materialised_bound(state, step)
     if not upwards:
-        is_constant = isinstance(stride, Const)
-        stride = Const(-stride.value, INT32) if is_constant else apply(Operator.NEGATE, stride)  # type: ignore[union-attr]  # a Const
+        stride = _backwards(stride)
     return Range(start=start, stop=limit, step=stride)
+
+
+def _backwards(stride: Expr) -> Expr:
+    """A step down: below 0 for a stride without sign too."""
+    if isinstance(stride, Const):
+        return Const(-stride.value, INT32)
+    return apply(Operator.NEGATE, stride, dtype=INT64 if stride.dtype.kind is DTypeKind.UNSIGNED else stride.dtype)
 
 
 def materialised_bound(state: State, value: Scalar) -> Expr:
