@@ -37,6 +37,6 @@ def test_tokens_joined_are_the_text(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ['R"(', "/*", '"\\', "'", "1'", "//\\\n", 'R"((', "..."])
 def test_time_grows_with_the_length_alone(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     tokens_of(piece * 100_000)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

@@ -231,9 +231,9 @@ EXPLODING = {
 
 @pytest.mark.parametrize("text", EXPLODING.values(), ids=EXPLODING)
 def test_macros_that_grow_without_end_take_little_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     program(text)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_a_loop_by_macro_is_a_loop() -> None:
