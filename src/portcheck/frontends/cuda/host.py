@@ -138,25 +138,30 @@ class Host:
         return Scalar(only, only.dtype) if only is not None else None
 
     def _given(self, call: Node, position: int) -> Const | None:
+        """The constant that `call` gives for a parameter; all of them are worked out at once, and only once."""
+        key = (call.key, self._depth)
+        if key not in self._state.host_arguments:
+            self._state.host_arguments[key] = tuple(self._constants(call))
+        found = self._state.host_arguments[key]
+        return found[position] if position < len(found) else None
+
+    def _constants(self, call: Node) -> Iterator[Const | None]:
         arguments = call.field("arguments")
-        listed = arguments.named if arguments is not None else []
         caller = enclosing_function(call)
-        if position >= len(listed) or caller is None:
-            return None
+        if caller is None or arguments is None:
+            return
         there = Host(self._state, caller, call, {}, self._depth + 1)
         with there.names():
-            value = there.number(listed[position])
-        constant = folded(Scalar(value, value.dtype)).expr
-        return constant if isinstance(constant, Const) else None
+            values = [there.number(argument) for argument in arguments.named]
+        for value in values:
+            constant = folded(Scalar(value, value.dtype)).expr
+            yield constant if isinstance(constant, Const) else None
 
     def _changed_variables(self, scope: Scope) -> None:
         """Variables of the file that some function changes."""
         state = self._state
         for unit in state.definitions.units:
-            key = unit.root.key
-            if key not in state.host_changes:
-                state.host_changes[key] = frozenset(self._changes(unit.root))
-            for name in state.host_changes[key] & state.definitions.variables.keys():
+            for name in self._changes(unit.root) & state.definitions.variables.keys():
                 declaration, declarator = state.definitions.variables[name]
                 scope[name] = self._unknown(name, declare(state, base_type(state, declaration), declarator).type)
 
@@ -253,7 +258,7 @@ class Host:
 
     def _forget(self, node: Node) -> None:
         """What `node` changes is not known afterwards."""
-        for name in self._changes(node):
+        for name in sorted(self._changes(node)):
             bound = self._state.lookup(name)
             if isinstance(bound, Scalar):
                 self._state.bind(name, self._unknown(name, scalar_type(bound.dtype)))
@@ -261,7 +266,14 @@ class Host:
                 parts = tuple((part, Scalar(Symbol(f"{name}.{part}", INT32), INT32)) for part, _ in bound.members)
                 self._state.bind(name, Aggregate(bound.type, parts))
 
-    def _changes(self, node: Node) -> Iterator[str]:
+    def _changes(self, node: Node) -> frozenset[str]:
+        """The names that `node` changes."""
+        known = self._state.host_changes
+        if node.key not in known:
+            known[node.key] = frozenset(self._targets(node))
+        return known[node.key]
+
+    def _targets(self, node: Node) -> Iterator[str]:
         for found in node.found(*_CHANGING):
             if found.type == "call_expression":
                 yield from self._given_as_references(found)

@@ -166,6 +166,13 @@ def _deduced(host: Host, parameters: Sequence[Node], name: str, arguments: Seque
 
 def _environments(state: State, host: Node | None, depth: int) -> list[Bindings]:
     """What the template parameters of the function around a launch stand for, for each of its calls in reach."""
+    key = (host.key if host is not None else None, depth)
+    if key not in state.host_environments:
+        state.host_environments[key] = _around(state, host, depth)
+    return state.host_environments[key]
+
+
+def _around(state: State, host: Node | None, depth: int) -> list[Bindings]:
     parent = host.parent if host is not None else None
     if host is None or parent is None or parent.type != "template_declaration" or depth == _DEEPEST_CALLS:
         return [{}]

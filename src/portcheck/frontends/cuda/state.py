@@ -37,6 +37,7 @@ from portcheck.ir import (
     Access,
     Alloc,
     Apply,
+    Const,
     Expr,
     Load,
     Op,
@@ -121,6 +122,12 @@ class State:
     frames: list[Frame] = field(default_factory=list)
     host_changes: dict[tuple[int, int, int], frozenset[str]] = field(default_factory=dict)
     """A text to the names that it changes somewhere."""
+    host_arguments: dict[tuple[tuple[int, int, int], int], tuple[Const | None, ...]] = field(default_factory=dict)
+    """The constants that a call of the host gives, as far as is known when so many calls are followed back."""
+    host_environments: dict[tuple[tuple[int, int, int] | None, int], list[Mapping[str, Binding]]] = field(
+        default_factory=dict
+    )
+    """What the template parameters of a host function stand for, for each of its calls."""
     host_calls: dict[str, list[Node]] = field(default_factory=dict)
     """A function's name to its calls, once somebody asks."""
     exits: list[Exit] = field(default_factory=list)
