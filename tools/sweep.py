@@ -16,6 +16,7 @@ from portcheck.pipeline import program_of
 
 SUFFIXES = (".cu", ".cuh", ".py")
 REASONS_SHOWN = 10
+HEADER_FOLDERS = ("", "include", "inc", "utils", "common", "Common")
 MEGABYTE = 1e6
 
 
@@ -59,13 +60,19 @@ def swept(folder: str, show_traceback: bool) -> Sweep:
         sweep.size += path.stat().st_size
         start = time.perf_counter()
         try:
-            add(sweep, program_of(str(path)))
+            add(sweep, program_of(str(path), include_roots=include_roots(path, Path(folder))))
         except Exception as error:  # noqa: BLE001  # what a frontend raises is what a sweep looks for
             sweep.exceptions.append(f"{path}: {type(error).__name__}: {error}")
             if show_traceback:
                 traceback.print_exc()
         sweep.seconds += time.perf_counter() - start
     return sweep
+
+
+def include_roots(path: Path, folder: Path) -> tuple[str, ...]:
+    """Where headers of the project may lie that its build names: beside the file and its folders, in usual places."""
+    around = [parent for parent in path.parents if parent == folder or folder in parent.parents]
+    return tuple(str(found) for parent in around for name in HEADER_FOLDERS if (found := parent / name).is_dir())
 
 
 def sources(folder: Path) -> Iterator[Path]:

@@ -27,6 +27,11 @@ def problems(knowledge: Knowledge) -> Iterator[str]:
     yield from _limit_problems(knowledge)
     for name, layout in knowledge.fragments.items():
         yield from _source_problems(f'layout "{name}"', layout.source)
+        if (knowledge.cuda_limit("warp_size") - 1).bit_length() != sum(bit.of_lane for bit in layout.bits):
+            yield f'layout "{name}" does not use every bit of a lane\'s number'
+        places = sorted(bit.position for bit in layout.bits if not bit.of_lane)
+        if places != list(range(len(places))):
+            yield f'layout "{name}" leaves out a bit of the element\'s place'
 
 
 def check(knowledge: Knowledge) -> None:

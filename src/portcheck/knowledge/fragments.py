@@ -31,6 +31,11 @@ class FragmentLayout:
     source: str
 
     @property
+    def bits(self) -> tuple[Bit, ...]:
+        """All bits of an element's row and column."""
+        return (*self.row, *self.column)
+
+    @property
     def rows(self) -> int:
         """How many rows the tile has."""
         return 1 << len(self.row)
@@ -43,7 +48,7 @@ class FragmentLayout:
     @property
     def elements(self) -> int:
         """How many elements of the tile one lane holds."""
-        return 1 << sum(not bit.of_lane for bit in (*self.row, *self.column))
+        return 1 << sum(not bit.of_lane for bit in self.bits)
 
 
 def load_fragments(folder: Path) -> Mapping[str, FragmentLayout]:
