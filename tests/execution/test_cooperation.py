@@ -157,6 +157,12 @@ def test_dynamic_shared_memory_carved_into_two_arrays() -> None:
     same(done.arrays["y"], X.reshape(BLOCKS, THREADS)[:, np.arange(THREADS) * 7 % THREADS].reshape(-1))
 
 
+def test_a_copy_keeps_what_the_variable_had() -> None:
+    found = ran("float v = x[i]; if (v > 0.f) v = 1.f; float old = v; if (v < -1.f) v = 2.f; y[i] = old * 10.f + v;")
+    old = np.where(X > 0, np.float32(1), X)
+    same(found, old * np.float32(10) + np.where(old < -1, np.float32(2), old))
+
+
 def test_counts_of_a_barrier() -> None:
     blocks = K.reshape(BLOCKS, THREADS)
     same(ran("y[i] = __syncthreads_count(x[i] > 50);", ints(), K), np.repeat((blocks > 50).sum(axis=1), THREADS))

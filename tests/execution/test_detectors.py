@@ -84,6 +84,10 @@ RACES = {
     "a sum without an atomic": (COUNTED % "total += 1;", COUNTED % "atomicAdd(&total, 1);"),
     "different values in one operation": (SAME_VALUE % "t", SAME_VALUE % "1"),
     "a write after others read": (BROADCAST % "", BROADCAST % "__syncthreads();"),
+    "a write by the one who read last": (
+        (BROADCAST % "").replace("if (t == 0) one = v", "if (t == 255) one = v"),
+        (BROADCAST % "__syncthreads();").replace("if (t == 0) one = v", "if (t == 255) one = v"),
+    ),
     "a plain read beside atomics": (
         COUNTED % "atomicAdd(&total, 1); if (t == 7 && total > 300) y[i] = 1.f;",
         COUNTED % "atomicAdd(&total, 1); __syncthreads(); if (t == 7 && total > 300) y[i] = 1.f;",
@@ -271,6 +275,22 @@ def test_reads_of_local_arrays_and_variables_before_they_have_a_value_are_found(
     (event,) = ran(text).events
     assert event.kind is EventKind.UNINITIALISED_VARIABLE
     assert event.span.start.line == 6
+
+
+def test_a_local_array_is_new_each_time_it_is_declared() -> None:
+    text = """
+    __global__ void f(const float* x, float* y) {
+      int i = blockIdx.x * 256 + threadIdx.x;
+      float sum = 0.f;
+      for (int k = 0; k < 2; ++k) {
+        float own[2];
+        if (k %s 0) own[k %% 1] = x[i];
+        sum += own[0];
+      }
+      y[i] = sum;
+    }"""
+    assert ran(text % ">=").events == ()
+    assert only(ran(text % "=="), EventKind.UNINITIALISED_READ).span.start.line == 8
 
 
 def test_division_of_integers_by_zero_is_found() -> None:

@@ -282,6 +282,12 @@ CASES: dict[str, Case] = {
     "short circuit": Case(
         "if (i < n && x[i] > 0.f) y[i] = x[i]; else if (i < n) y[i] = 0.f;", lambda: np.where(X > 0, X, f32(0))
     ),
+    "iterations that some threads leave": Case(
+        guarded("int s = 0; for (int k = 0; k < 9; ++k) { if ((i + k) % 3 == 0) continue; s += x[i] * k; } y[i] = s;"),
+        lambda: SMALL * np.array([sum(k for k in range(9) if (p + k) % 3) for p in range(N)], np.int32),
+        x=SMALL,
+        y=np.int32,
+    ),
     # memory
     "local array": Case(
         guarded(
@@ -329,3 +335,19 @@ def test_kernels_compute_what_they_say(name: str) -> None:
     assert done.faults == ()
     assert wanted.dtype == kind
     np.testing.assert_array_equal(done.arrays["y"], wanted)
+
+
+CONTRACTED = {
+    "x[i] * z[i] + 1.f": lambda: exact(lambda a, b: a * b + 1, X, Z),
+    "x[i] * z[i] - 1.f": lambda: exact(lambda a, b: a * b - 1, X, Z),
+    "1.f - x[i] * z[i]": lambda: exact(lambda a, b: 1 - a * b, X, Z),
+    "__fmul_rn(x[i], z[i]) + 1.f": lambda: X * Z + f32(1),
+}
+
+
+@pytest.mark.parametrize("expression", CONTRACTED)
+def test_products_are_fused_into_sums_where_that_is_asked_for(expression: str) -> None:
+    case = Case(guarded(f"y[i] = {expression};"), CONTRACTED[expression])
+    arguments = {"x": X, "z": Z, "y": np.zeros(N, np.float32), "n": N}
+    done = executed(text_of(case, arguments["y"]), arguments, 16, 256, contracts=True)
+    np.testing.assert_array_equal(done.arrays["y"], case.wanted())
