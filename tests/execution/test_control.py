@@ -219,6 +219,94 @@ CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
         "int q=3; x[0]=f(n,q); x[1]=q; x[2]=f(1,x[3]);",
         (9, 9, 3, 16, 3, 0, 0, 0, 0, 0, 0, 0),
     ),
+    "float compound": (
+        "",
+        "int q=7; q*=1.5f; x[0]=q; unsigned char c=200; c+=50.7f; x[1]=c; float f=3; f/=2; x[2]=f*10; "
+        "q=10; q/=2.5; x[3]=q; q-=0.5f; x[4]=q; short s=5; s*=1.9; x[5]=s; double d=1; d+=q; "
+        "x[6]=d*4; x[7]=7/2*2.0f; x[8]=(int)-2.9f; x[9]=(int)0x1.8p3f; x[10]=1e1; x[11]='a'+1.5f;",
+        (10, 250, 15, 4, 3, 9, 16, 6, -2, 12, 10, 98),
+    ),
+    "float loop": (
+        "",
+        "float t=0; for(float f=0.5f; f<4; f+=1.25f) t+=f; x[0]=t*4; double dd=0; for(double g=1; "
+        "g>0.1; g/=2) dd+=g; x[1]=dd*1000; int k=0; for(float h=10; h; h-=2.5f) k++; x[2]=k; bool "
+        "b=0.3f; x[3]=b; x[4]=!0.1; x[5]=0.5&&n; b=n; x[6]=b+b; x[7]=-b; x[8]=~b;",
+        (21, 1875, 4, 1, 0, 1, 2, -1, -2, 0, 0, 0),
+    ),
+    "shadow param": (
+        "__device__ int f(int n){ int r=0; for(int n=0;n<3;n++) r+=n; { int n=7; r+=n; } return "
+        "r*10+n; }",
+        "x[0]=f(n);",
+        (104, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "macros": (
+        "\n#define MIN2(a,b) ((a)<(b)?(a):(b))\n#define SQ(a) ((a)*(a))\n#define STEP(i) do { x[i] += "
+        "SQ(i+1); if ((i) > 2) break; x[(i)+4] -= 1; } while (0)\n",
+        "x[0]=MIN2(n,3)+SQ(n+1); STEP(1); STEP(3); for(int i=0;i<2;i++) STEP(i);",
+        (29, 9, 2, 21, 2, -2, 0, 0, 0, 0, 0, 0),
+    ),
+    "nested loops labels": (
+        "",
+        "int c=0; for(int i=0;i<5;i++){ int j=0; while(true){ if(++j>i) break; if(j==2) continue; "
+        "c+=j; } do { c+=100; if(i==3) goto done; } while(--j>0); } done: x[0]=c;",
+        (706, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "early kernel return": (
+        "",
+        "if(n==4){ x[0]=1; if(x[3]==5) return; x[1]=2; } x[2]=3;",
+        (1, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "recursion of closures": (
+        "",
+        "auto a=[&](int v){ auto b=[&](int w){ x[w]+=v; return w*2; }; return b(v)+b(v+1); }; "
+        "x[5]=a(1);",
+        (0, 2, 3, 5, 3, 6, 0, 0, 0, 0, 0, 0),
+    ),
+    "by value capture": (
+        "",
+        "int k=5; auto g=[k](int a){ return a+k; }; k=9; x[0]=g(1); x[1]=k; auto h=[=]() { return "
+        "k*2; }; k=0; x[2]=h(); int m=1; auto inc=[&m]{ m++; }; inc(); inc(); x[3]=m;",
+        (6, 9, 18, 3, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "pointer walk": (
+        "",
+        "int* p=x; int* e=x+6; int s=0; while(p<e) s+=*p++; x[7]=s; p=e; while(p!=x) { --p; *p=p-x; } "
+        "x[8]=e-p;",
+        (0, 1, 2, 3, 4, 5, 0, 11, 6, 0, 0, 0),
+    ),
+    "ref swap": (
+        "template<typename T> __device__ void sw(T& a,T& b){ T t=a; a=b; b=t; }",
+        "int a=1,b=2; sw(a,b); x[0]=a*10+b; sw(x[3],x[4]); for(int i=0;i<2;i++) sw(x[i],x[i+1]);",
+        (1, 2, 21, 3, 5, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "array locals": (
+        "",
+        "int a[3][2]={{1,2},{3,4}}; int b[]={5,6,7}; const int c[2]={n,n*2}; for(int i=0;i<3;i++) "
+        "for(int j=0;j<2;j++) x[i*2+j]=a[i][j]; x[6]=b[n-2]; x[7]=sizeof(b)/sizeof(b[0]); x[8]=c[1]; "
+        "int d[4]={}; d[n-1]++; x[9]=d[3]+d[0]; a[1][0]+=b[0]++; x[10]=a[1][0]+b[0];",
+        (1, 2, 3, 4, 0, 0, 7, 3, 8, 1, 14, 0),
+    ),
+    "conditional nest": (
+        "",
+        "int r = n<2 ? 1 : n<5 ? (n&1 ? 2 : 3) : 4; x[0]=r; x[1] = (n>3 && x[3]==5) || "
+        "x[9999999*(n<0)]; if (n>3) if (n>9) x[2]=7; else x[2]=8; unsigned u=n; x[5] = u-5 > 0 ? 1 : "
+        "2; x[6] = (n-5) / 2; x[7]=(n-5)%3; x[8]=-7>>1; x[9]=(unsigned)-7>>28; x[10]=1<<n<<1;",
+        (3, 1, 8, 5, 3, 1, 0, -1, -4, 15, 32, 0),
+    ),
+    "char tests": (
+        "",
+        "char c='z'; x[0]=c-'a'; x[1]='\\0'; x[2]='\\x41'; x[3]='\\''; signed char s=-1; unsigned char "
+        "u=s; x[4]=u; x[5]=s==u; x[6]=(char)200; x[7]='\\101'; x[8]=L'a'; wchar_t w=L'b'; x[9]=w; "
+        "x[10]=u'c'; ",
+        (25, 0, 65, 39, 255, 0, -56, 65, 97, 98, 99, 0),
+    ),
+    "enums": (
+        "enum E { A=3, B, C=B*2 }; enum class F : unsigned char { P=1, Q }; constexpr int K=C+1; "
+        "template<E e> __device__ int g(){ return e; }",
+        "E e=B; x[0]=e+1; x[1]=C; x[2]=(int)F::Q; F f=F::P; x[3]=f==F::P; switch(e){ case A: x[4]=1; "
+        "break; case B: x[4]=9; } x[5]=K; x[6]=g<B>(); x[7]=static_cast<int>(f)+10;",
+        (5, 8, 2, 1, 9, 9, 4, 11, 0, 0, 0, 0),
+    ),
 }  # fmt: skip
 
 

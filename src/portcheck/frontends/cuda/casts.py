@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import BOOL, UINT64
+from portcheck.core.dtype import BOOL, INT64, UINT64
 from portcheck.frontends.cuda.addresses import pointer_at
 from portcheck.frontends.cuda.conversions import convert, pure
-from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar
+from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar, stride_of
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import type_of_value
@@ -21,6 +21,7 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
+from portcheck.frontends.cuda.views import flat, is_zero
 from portcheck.ir import Const, OpaqueKind, Operator
 
 _COMPARISONS = {
@@ -95,6 +96,19 @@ def pointer_comparison(state: State, left: Value, right: Value, text: str) -> Sc
     if isinstance(first.expr, Const) and isinstance(second.expr, Const):
         return Scalar(Const(operator in (Operator.EQUAL, Operator.LESS_EQUAL, Operator.GREATER_EQUAL), BOOL), BOOL)
     return pure(state, operator, (first, second), BOOL)
+
+
+def distance(state: State, left: Value, right: Value) -> Scalar | None:
+    """`left - right` for addresses in one buffer, in elements of the type pointed to; None for others."""
+    if not isinstance(left, Pointer) or not isinstance(right, Pointer) or left.buffer != right.buffer:
+        return None
+    stride = stride_of(state, left)
+    if not stride or not is_zero(left.rest) or not is_zero(right.rest):
+        return None
+    ends = (Scalar(flat(state, left.buffer, left.index), INT64), Scalar(flat(state, right.buffer, right.index), INT64))
+    steps = pure(state, Operator.SUBTRACT, ends, INT64)
+    size = Scalar(Const(stride, INT64), INT64)
+    return steps if stride == 1 else pure(state, Operator.TRUNCATED_DIVIDE, (steps, size), INT64)
 
 
 def _address(state: State, value: Value) -> Scalar | None:

@@ -14,8 +14,9 @@ from portcheck.frontends.cuda.assignments import (
     operands,
     update,
 )  # fmt: skip
-from portcheck.frontends.cuda.casts import cast_to, pointer_comparison
+from portcheck.frontends.cuda.casts import cast_to, distance, pointer_comparison
 from portcheck.frontends.cuda.choices import choose, short_circuit
+from portcheck.frontends.cuda.closures import closure
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import common
 from portcheck.frontends.cuda.fragment_types import fragment_member
@@ -148,7 +149,7 @@ def _compound(state: State, node: Node) -> Value:
         case "gnu_asm_expression":
             return inline_assembly(state, node)
         case "lambda_expression":
-            return Closure(node, tuple(state.scopes))
+            return closure(state, node)
         case "initializer_list" if len(node.named) == 1:
             return state.evaluate(node.named[0])
         case "compound_literal_expression" | "qualified_identifier" | "template_function":
@@ -195,9 +196,9 @@ def _address_arithmetic(state: State, node: Node, sides: tuple[Value, Value], te
         return advance(state, left, right, backwards=text == "-")
     if isinstance(right, Pointer) and isinstance(left, Scalar) and text == "+":
         return advance(state, right, left)
-    comparison = pointer_comparison(state, left, right, text)
-    if comparison is not None:
-        return comparison
+    between = distance(state, left, right) if text == "-" else pointer_comparison(state, left, right, text)
+    if between is not None:
+        return between
     return state.opaque(node, f"operator {text} on {_what(left)} and {_what(right)}", kind=OpaqueKind.DTYPE)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import FLOAT32, FLOAT64, INT8, INT32, INT64, UINT32, UINT64, DType
+from portcheck.core.dtype import FLOAT32, FLOAT64, INT8, INT32, INT64, UINT16, UINT32, UINT64, DType
 from portcheck.ir import Const
 
+_CHARACTERS = {"": INT8, "u8": INT8, "L": INT32, "u": UINT16, "U": UINT32}
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34, "a": 7, "b": 8, "f": 12, "v": 11}
 
 
@@ -42,11 +43,31 @@ def integer_literal(text: str) -> Const | None:
 
 
 def character_literal(text: str) -> Const | None:
-    """The constant a character token stands for."""
-    inner = text[1:-1] if len(text) > 2 else ""
-    if inner.startswith("\\") and len(inner) == 2 and inner[1] in _ESCAPES:
-        return Const(_ESCAPES[inner[1]], INT8)
-    return Const(ord(inner), INT8) if len(inner) == 1 else None
+    """The constant a character token stands for, in the type its prefix says."""
+    prefix, _, rest = text.partition("'")
+    inner = rest[:-1] if rest.endswith("'") else ""
+    dtype = _CHARACTERS.get(prefix)
+    value = ord(inner) if len(inner) == 1 else _escaped(inner)
+    if dtype is None or value is None:
+        return None
+    return Const(value - 256 if dtype == INT8 and value > 127 else value, dtype)
+
+
+def _escaped(inner: str) -> int | None:
+    """The code of an escape sequence; None for anything else."""
+    digits = inner[1:]
+    if not inner.startswith("\\") or not digits:
+        return None
+    if digits[0] == "x" or (digits[0] in "uU" and len(digits) > 1):
+        base, digits = 16, digits[1:]
+    elif digits in _ESCAPES:
+        return _ESCAPES[digits]
+    else:
+        base = 8
+    try:
+        return int(digits, base)
+    except ValueError:
+        return None
 
 
 def string_literal(text: str) -> str:
