@@ -5,8 +5,9 @@ from __future__ import annotations
 from portcheck.core.dtype import BOOL, INT64, UINT64
 from portcheck.frontends.cuda.addresses import pointer_at
 from portcheck.frontends.cuda.conversions import convert, pure
-from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar, stride_of
+from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.stepping import stride_of
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import type_of_value
 from portcheck.frontends.cuda.values import (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.copies import snapshot
 from portcheck.frontends.cuda.frames import Scope
+from portcheck.frontends.cuda.initialisers import first_extent, is_too_much, placed_items
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import State
@@ -48,7 +51,6 @@ from portcheck.ir import (
 
 _SHARED = "__shared__"
 _CONSTANT = "const"
-_LARGEST_INITIALISER = 256
 
 
 def declaration(state: State, node: Node, scope: Node | None) -> None:
@@ -130,7 +132,7 @@ def shared_variable(state: State, node: Node, declared: Declared) -> Value:
 def constant_array(state: State, declarator: Node, declared: Declared) -> Value | None:
     """An array or record of the file that never changes: made and filled once, at the head of the kernel."""
     initial = declarator.field("value")
-    if initial is not None and len(_flat_items(initial)) > _LARGEST_INITIALISER:
+    if initial is not None and is_too_much(initial):
         return None
     key = (_CONSTANT, declared.name, declarator.key)
     if key not in state.kept:
@@ -189,7 +191,7 @@ def _as_expression(parameter: Node) -> Node | None:
 def _local(state: State, declarator: Node, declared: Declared, scope: Node | None) -> None:
     initial = declarator.field("value") if declarator.type == "init_declarator" else None
     if declared.extents or declared.type.kind is TypeKind.ARRAY:
-        _array(state, declarator, declared, initial)
+        array_variable(state, declarator, declared, initial)
         return
     listed = [initial] if initial is not None else []
     if initial is not None and initial.type in ("initializer_list", "argument_list"):
@@ -291,7 +293,8 @@ def _pointer_variable(state: State, declared: Declared, value: Pointer, moves: b
     return cell_for(state, declared.name, pointer)
 
 
-def _array(state: State, node: Node, declared: Declared, initial: Node | None) -> None:
+def array_variable(state: State, node: Node, declared: Declared, initial: Node | None) -> None:
+    """Declares an array that each thread has for itself, with what its initialiser says."""
     element, inner = element_of(declared.type)
     lanes = element_type(state, element)
     if lanes is None:
@@ -302,11 +305,7 @@ def _array(state: State, node: Node, declared: Declared, initial: Node | None) -
         _pointers(state, node, declared, initial)
         return
     dtype, extra = lanes
-    items = _flat_items(initial) if initial is not None else []
-    extents: list[Expr] = []
-    for extent in declared.extents:
-        extents.append(integer(len(items)) if extent is None else scalar(state, state.evaluate(extent), extent).expr)
-    extents.extend(inner)
+    extents = _array_extents(state, declared, initial, inner)
     shape = tuple(extents) + tuple(integer(count) for count in extra)
     buffer = state.allocate(declared.name, dtype, shape)
     place = Place(buffer.name, (), element, len(extents))
@@ -317,14 +316,15 @@ def _array(state: State, node: Node, declared: Declared, initial: Node | None) -
         return
     if initial is None:
         return
-    if initial.type != "initializer_list" or len(items) > _LARGEST_INITIALISER:
+    items = placed_items(initial, extents)
+    if items is None:
         state.keep(initial, "initialiser of an array", kind=OpaqueKind.MEMORY)
         return
     _fill(state, buffer, Const(0.0, dtype) if dtype.is_float else Const(0, dtype))
-    for position, item in enumerate(items):
-        index: tuple[Expr, ...] = (integer(position),)
-        target = Place(buffer.name, index, scalar_type(dtype))
-        value = state.evaluate(item)
+    lanes_of_one = prod(extra)
+    for position, item in items:
+        target = Place(buffer.name, (integer(position * lanes_of_one),), element)
+        value = initial_value(state, element, item.named if item.type == "initializer_list" else [item], item)
         if not _is_zero(value):
             write(state, target, value, item)
 
@@ -341,6 +341,16 @@ def _pointers(state: State, node: Node, declared: Declared, initial: Node | None
         write(state, member, state.evaluate(item), item)
 
 
+def _array_extents(state: State, declared: Declared, initial: Node | None, inner: Sequence[Expr]) -> list[Expr]:
+    """The extents of an array; that which is left out follows from the list that initialises it."""
+    given = [
+        None if extent is None else scalar(state, state.evaluate(extent), extent).expr for extent in declared.extents
+    ]
+    others = [*(extent for extent in given[1:] if extent is not None), *inner]
+    first = given[0] if given[0] is not None else integer(first_extent(initial, others) or 0)
+    return [first, *others]
+
+
 def _fill(state: State, buffer: Buffer, value: Const) -> None:
     """Fills the whole of a local array."""
     axes = tuple(
@@ -349,16 +359,6 @@ def _fill(state: State, buffer: Buffer, value: Const) -> None:
     )
     index = tuple(Symbol(axis.name, INT32) for axis in axes)
     state.builder.emit(Store, access=Access(buffer=buffer.name, index=index, axes=axes), value=value, via="=")
-
-
-def _flat_items(initial: Node) -> list[Node]:
-    found: list[Node] = []
-    for item in initial.named:
-        if item.type == "initializer_list" and len(found) <= _LARGEST_INITIALISER:
-            found.extend(item.named)
-        else:
-            found.append(item)
-    return found
 
 
 def _is_zero(value: Value) -> bool:

@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import scalar, whole
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.tables import is_never_changed
 from portcheck.frontends.cuda.types import declare, type_of
 from portcheck.frontends.cuda.undefined import undefined_number
 from portcheck.frontends.cuda.values import Buffer, Builtin, CType, FunctionName, Place, Scalar, TypeKind, Value
@@ -126,7 +127,8 @@ def variable(state: State, name: str) -> Value | None:
     if is_shared:
         return shared_variable(state, declaration, read)
     initial = declarator.field("value") if declarator.type == "init_declarator" else None
-    if is_constant and initial is not None and initial.type == "initializer_list":
+    is_list = initial is not None and initial.type == "initializer_list"
+    if is_list and is_never_changed(state, declaration, name):
         filled = constant_array(state, declarator, read)
         if filled is not None:
             return filled

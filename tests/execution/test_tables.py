@@ -1,0 +1,45 @@
+"""Constants of the file: arrays with a list are data every thread has; what the host may change is an argument."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.execution.running import executed, lowered
+
+TABLES = {
+    "constant memory": "__constant__ float t[4] = {1.5f, -2.f, 3.f};",
+    "device constant": "__device__ const float t[] = {1.5f, -2.f, 3.f, 0.f};",
+    "constexpr": "constexpr float t[4] = {1.5f, -2.f, 3.f, 0.f};",
+    "computed": "#define H 0.5f\nstatic __constant__ float t[2 * 2] = {1 + H, -4 * H, 3, 0};",
+    "used by a helper": ("__constant__ float t[4] = {1.5f, -2.f, 3.f}; __device__ float at(int i) { return t[i]; }"),
+}
+
+
+@pytest.mark.parametrize("text", TABLES.values(), ids=TABLES)
+def test_a_list_of_constants_is_what_the_kernel_reads(text: str) -> None:
+    use = "at(i & 3)" if " at(" in text else "t[i & 3]"
+    kernel = f"{text}\n__global__ void k(float* x) {{ int i = threadIdx.x; x[i] = {use} * 2; }}"
+    done = executed(kernel, {"x": np.zeros(64, np.float32)}, 1, 64)
+    assert done.faults == ()
+    assert done.arrays["x"].tolist() == [3.0, -4.0, 6.0, 0.0] * 16
+
+
+def test_rows_and_vectors_of_constants() -> None:
+    text = """
+    __constant__ int rows[2][3] = {{1}, {2, 3}};
+    __constant__ float2 pairs[2] = {{1, 2}, {3, 4}};
+    __global__ void k(float* x) { int i = threadIdx.x; x[i] = rows[i / 3][i % 3] + pairs[i & 1].y; }
+    """
+    done = executed(text, {"x": np.zeros(6, np.float32)}, 1, 6)
+    assert done.arrays["x"].tolist() == [1 + 2, 4, 2, 2 + 4, 3 + 2, 4]
+
+
+def test_constant_memory_that_the_host_writes_is_an_argument() -> None:
+    text = """
+    __constant__ float t[2] = {1, 2};
+    __global__ void k(float* x) { x[threadIdx.x] = t[threadIdx.x]; }
+    void set(const float* from) { cudaMemcpyToSymbol(t, from, sizeof(t)); }
+    """
+    assert [part.name for part in lowered(text).kernels[0].parameters] == ["x", "t"]
+    done = executed(text, {"x": np.zeros(2, np.float32), "t": np.array([7, 8], np.float32)}, 1, 2)
+    assert done.arrays["x"].tolist() == [7, 8]
