@@ -6,7 +6,7 @@ changes are known no more. An unknown number is a symbol of its name, or of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from portcheck.core.dtype import INT32
@@ -15,6 +15,7 @@ from portcheck.frontends.cuda.constants import folded
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import declared_name
 from portcheck.frontends.cuda.frames import Binding, Scope
+from portcheck.frontends.cuda.host_facts import facts_of_host, names_in
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.state import State
@@ -31,24 +32,25 @@ _LARGEST = 100
 _MOST_CALLS = 8
 _DEEPEST_CALLS = 3
 """How far up the callers of host code are looked for."""
-_CHANGING = ("assignment_expression", "update_expression", "pointer_expression", "call_expression")
 
 
 class Host:
-    """The names at one node of host code."""
+    """The names at one node of host code, as far as the nodes `wanted` depend on them."""
 
     def __init__(
-        self, state: State, function: Node | None, node: Node, passed: Mapping[str, str], depth: int = 0,
-        bindings: Mapping[str, Binding] | None = None,
+        self, state: State, function: Node | None, node: Node, wanted: Sequence[Node],
+        passed: Mapping[str, str] | None = None, depth: int = 0, bindings: Mapping[str, Binding] | None = None,
     ) -> None:  # fmt: skip
+        self._facts = facts_of_host(state, function if function is not None else node)
+        self._needed = self._facts.needed(names_in(state, wanted))
         self._bindings = bindings or {}
         self._types: dict[str, CType] = {}
         self._depth = depth
         self._state = state
         self._function = function
         self._node = node
-        self._passed = passed
-        self._taken = frozenset(passed.values())
+        self._passed = passed or {}
+        self._taken = frozenset(self._passed.values())
 
     @contextmanager
     def names(self) -> Iterator[None]:
@@ -119,7 +121,7 @@ class Host:
         self._changed_variables(scope)
         for position, parameter in enumerate(parameters_of(self._function)):
             declared = declare(self._state, base_type(self._state, parameter), parameter.field("declarator"))
-            if declared.name:
+            if declared.name in self._needed:
                 self._types[declared.name] = pointer_to(declared.type) if declared.extents else declared.type
                 self._bind(declared.name, self._as_called(position, declared.type), declared.type)
         path = [self._node]
@@ -132,36 +134,33 @@ class Host:
         """The constant that every call in reach gives for a parameter; None where there is no call, or they differ."""
         if self._function is None or self._depth == _DEEPEST_CALLS or type_.kind is not TypeKind.SCALAR:
             return None
-        calls = calls_of(self._state, declared_name(self._function.field("declarator")))
-        found = {self._given(call, position) for call in calls} if len(calls) <= _MOST_CALLS else set()
-        only = next(iter(found)) if len(found) == 1 else None
+        key = (*self._function.key, position, self._depth)
+        if key not in self._state.host_arguments:
+            self._state.host_arguments[key] = None  # while it is looked for: a function that calls itself
+            calls = calls_of(self._state, declared_name(self._function.field("declarator")))
+            found = {self._given(call, position) for call in calls} if len(calls) <= _MOST_CALLS else set()
+            self._state.host_arguments[key] = next(iter(found)) if len(found) == 1 else None
+        only = self._state.host_arguments[key]
         return Scalar(only, only.dtype) if only is not None else None
 
     def _given(self, call: Node, position: int) -> Const | None:
-        """The constant that `call` gives for a parameter; all of them are worked out at once, and only once."""
-        key = (call.key, self._depth)
-        if key not in self._state.host_arguments:
-            self._state.host_arguments[key] = tuple(self._constants(call))
-        found = self._state.host_arguments[key]
-        return found[position] if position < len(found) else None
-
-    def _constants(self, call: Node) -> Iterator[Const | None]:
         arguments = call.field("arguments")
+        listed = arguments.named if arguments is not None else []
         caller = enclosing_function(call)
-        if caller is None or arguments is None:
-            return
-        there = Host(self._state, caller, call, {}, self._depth + 1)
+        if position >= len(listed) or caller is None:
+            return None
+        there = Host(self._state, caller, call, [listed[position]], depth=self._depth + 1)
         with there.names():
-            values = [there.number(argument) for argument in arguments.named]
-        for value in values:
-            constant = folded(Scalar(value, value.dtype)).expr
-            yield constant if isinstance(constant, Const) else None
+            value = there.number(listed[position])
+        constant = folded(Scalar(value, value.dtype)).expr
+        return constant if isinstance(constant, Const) else None
 
     def _changed_variables(self, scope: Scope) -> None:
         """Variables of the file that some function changes."""
         state = self._state
         for unit in state.definitions.units:
-            for name in self._changes(unit.root) & state.definitions.variables.keys():
+            changed = {name for _, name in facts_of_host(state, unit.root).changes}
+            for name in changed & self._needed & state.definitions.variables.keys():
                 declaration, declarator = state.definitions.variables[name]
                 scope[name] = self._unknown(name, declare(state, base_type(state, declaration), declarator).type)
 
@@ -186,9 +185,11 @@ class Host:
     def _statement(self, node: Node) -> None:
         match node.type:
             case "declaration":
-                base = base_type(self._state, node)
-                for declarator in node.fields("declarator"):
-                    self._variable(base, declarator)
+                declarators = [part for part in node.fields("declarator") if declared_name(part) in self._needed]
+                for declarator in declarators:
+                    self._variable(base_type(self._state, node), declarator)
+                if not declarators:
+                    self._forget(node)
             case "for_range_loop":
                 declared = declare(self._state, base_type(self._state, node), node.field("declarator"))
                 self._state.bind(declared.name, self._unknown(declared.name, declared.type))
@@ -199,10 +200,8 @@ class Host:
 
     def _variable(self, base: CType, declarator: Node) -> None:
         state = self._state
-        declared = declare(state, base, declarator)
         name = declared_name(declarator)
-        if not name:
-            return
+        declared = declare(state, base, declarator)
         self._types[name] = pointer_to(declared.type) if declared.extents else declared.type
         value = declarator.field("value")
         if value is not None:
@@ -258,41 +257,13 @@ class Host:
 
     def _forget(self, node: Node) -> None:
         """What `node` changes is not known afterwards."""
-        for name in sorted(self._changes(node)):
+        for name in self._facts.changed_in(node):
             bound = self._state.lookup(name)
             if isinstance(bound, Scalar):
                 self._state.bind(name, self._unknown(name, scalar_type(bound.dtype)))
             elif isinstance(bound, Aggregate):
                 parts = tuple((part, Scalar(Symbol(f"{name}.{part}", INT32), INT32)) for part, _ in bound.members)
                 self._state.bind(name, Aggregate(bound.type, parts))
-
-    def _changes(self, node: Node) -> frozenset[str]:
-        """The names that `node` changes."""
-        known = self._state.host_changes
-        if node.key not in known:
-            known[node.key] = frozenset(self._targets(node))
-        return known[node.key]
-
-    def _targets(self, node: Node) -> Iterator[str]:
-        for found in node.found(*_CHANGING):
-            if found.type == "call_expression":
-                yield from self._given_as_references(found)
-                continue
-            target = found.field("left") or found.field("argument")
-            if found.type == "pointer_expression" and not found.has("&"):
-                continue
-            while target is not None and target.type in ("field_expression", "parenthesized_expression"):
-                target = target.field("argument") or (target.named[0] if target.named else None)
-            if target is not None and target.type == "identifier":
-                yield target.text
-
-    def _given_as_references(self, call: Node) -> Iterator[str]:
-        function, arguments = call.field("function"), call.field("arguments")
-        name = qualified_name(self._state, bare(function))[0] if function is not None else ""
-        known = self._state.definitions.functions.get(name.rpartition("::")[2], [])
-        for position, argument in enumerate(arguments.named if arguments is not None else ()):
-            if argument.type == "identifier" and any(_takes_reference(found.parameters, position) for found in known):
-                yield argument.text
 
     # Values
 
@@ -374,12 +345,6 @@ def parameters_of(function: Node) -> list[Node]:
     listed = declarator.field("parameters") if declarator is not None else None
     kinds = ("parameter_declaration", "optional_parameter_declaration")
     return [node for node in listed.named if node.type in kinds] if listed is not None else []
-
-
-def _takes_reference(parameters: list[Node], position: int) -> bool:
-    declarator = parameters[position].field("declarator") if position < len(parameters) else None
-    is_reference = declarator is not None and declarator.type == "reference_declarator"
-    return is_reference and not parameters[position].has("const")
 
 
 def _as_expression(node: Node) -> Node:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from portcheck.frontends.cuda.callsite import qualified_name
@@ -53,7 +52,7 @@ def launch_sites(state: State, unit: Unit) -> Iterator[LaunchSite]:
 
 def read_launch(state: State, kernel: Function, parameters: list[str], site: LaunchSite) -> Launch:
     """The launch at `site` of a kernel with these parameters."""
-    host = Host(state, site.host, site.node, dict(_passed_on(parameters, site)))
+    host = Host(state, site.host, site.node, site.configuration, dict(_passed_on(parameters, site)))
     with host.names():
         grid = host.extents(site.configuration[0]) if site.configuration else ()
         block = host.extents(site.configuration[1]) if len(site.configuration) > 1 else ()
@@ -68,11 +67,6 @@ def read_launch(state: State, kernel: Function, parameters: list[str], site: Lau
         kernel=kernel.name, grid=grid, block=block, shared_bytes=None if is_zero else shared, span=site.node.span,
         arguments=tuple(arguments),
     )  # fmt: skip
-
-
-def host_names(state: State, site: LaunchSite) -> AbstractContextManager[None]:
-    """A context in which names mean what they mean in the host code at the launch."""
-    return Host(state, site.host, site.node, {}).names()
 
 
 def _passed_on(parameters: list[str], site: LaunchSite) -> Iterator[tuple[str, str]]:

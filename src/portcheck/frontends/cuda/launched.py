@@ -97,7 +97,7 @@ def _is_single(instance: Instance) -> bool:
 
 def _at_launch(state: State, function: Function, site: LaunchSite, around: Bindings) -> Bindings | None:
     """The template arguments of one launch; None where one is not known."""
-    host = Host(state, site.host, site.node, {}, bindings=around)
+    host = Host(state, site.host, site.node, (*site.templates, *site.arguments), bindings=around)
     with host.names():
         return _bindings(state, function, (host, site.templates, site.arguments))
 
@@ -186,7 +186,7 @@ def _around(state: State, host: Node | None, depth: int) -> list[Bindings]:
         templates = qualified_name(state, bare(callee))[1] if callee is not None else []
         listed = arguments.named if arguments is not None else []
         for around in _environments(state, caller, depth + 1):
-            there = Host(state, caller, call, {}, bindings=around)
+            there = Host(state, caller, call, (*templates, *listed), bindings=around)
             with there.names():
                 bindings = _bindings(state, function, (there, templates, listed))
             if bindings is not None:

@@ -58,6 +58,7 @@ from portcheck.knowledge import Construct, Knowledge, Semantics
 
 if TYPE_CHECKING:
     from portcheck.frontends.cuda.fragment_types import Fragment
+    from portcheck.frontends.cuda.host_facts import HostFacts
     from portcheck.frontends.cuda.records import Record
 
 _DEEPEST = 120
@@ -120,10 +121,9 @@ class State:
     views: dict[tuple[str, DType], str] = field(default_factory=dict)
     execute_all: Callable[[Sequence[Node]], None] = field(init=False)
     frames: list[Frame] = field(default_factory=list)
-    host_changes: dict[tuple[int, int, int], frozenset[str]] = field(default_factory=dict)
-    """A text to the names that it changes somewhere."""
-    host_arguments: dict[tuple[tuple[int, int, int], int], tuple[Const | None, ...]] = field(default_factory=dict)
-    """The constants that a call of the host gives, as far as is known when so many calls are followed back."""
+    host_facts: dict[tuple[int, int, int], HostFacts] = field(default_factory=dict)
+    host_arguments: dict[tuple[int, ...], Const | None] = field(default_factory=dict)
+    """The constant that a parameter of a host function has in all its calls."""
     host_environments: dict[tuple[tuple[int, int, int] | None, int], list[Mapping[str, Binding]]] = field(
         default_factory=dict
     )
