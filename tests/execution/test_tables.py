@@ -43,3 +43,15 @@ def test_constant_memory_that_the_host_writes_is_an_argument() -> None:
     assert [part.name for part in lowered(text).kernels[0].parameters] == ["x", "t"]
     done = executed(text, {"x": np.zeros(2, np.float32), "t": np.array([7, 8], np.float32)}, 1, 2)
     assert done.arrays["x"].tolist() == [7, 8]
+
+
+def test_an_alias_of_an_array_has_its_extents() -> None:
+    text = """
+    typedef int row[3];
+    __global__ void k(int* x) {
+      row a = {1, 2}; row b[2] = {{3}, {4, 5}};
+      x[0] = a[1] + a[2]; x[1] = b[1][1] + b[0][1];
+    }
+    """
+    done = executed(text, {"x": np.zeros(2, np.int32)}, 1, 1)
+    assert done.arrays["x"].tolist() == [2, 5]

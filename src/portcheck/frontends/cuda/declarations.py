@@ -347,6 +347,8 @@ def _array_extents(state: State, declared: Declared, initial: Node | None, inner
         None if extent is None else scalar(state, state.evaluate(extent), extent).expr for extent in declared.extents
     ]
     others = [*(extent for extent in given[1:] if extent is not None), *inner]
+    if not given:  # an alias of an array type has its extents
+        return others
     first = given[0] if given[0] is not None else integer(first_extent(initial, others) or 0)
     return [first, *others]
 
