@@ -10,11 +10,12 @@ from portcheck.frontends.cuda.arithmetic import apply_operator, binary
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange, lanes_mask
+from portcheck.frontends.cuda.inlining import chosen, inline
 from portcheck.frontends.cuda.numbers import calculate
 from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.values import Builtin, Functor, Group, Nothing, Scalar, Value
+from portcheck.frontends.cuda.values import Aggregate, Builtin, FunctionName, Functor, Group, Nothing, Scalar, Value
 from portcheck.ir import (
     TRUE,
     ZERO,
@@ -178,7 +179,7 @@ def reduce_lanes(state: State, call: CallSite, construct: Construct) -> Value | 
         return None
     operator = operator_of(state, call, construct)
     if operator is None:
-        return None
+        return _by_function(state, call, construct, group) if isinstance(group, Group) else None
     number = scalar(state, read(state, state.evaluate(value_node), value_node), value_node)
     is_masked = isinstance(group, Group) and group.mask is not None
     lanes: Scalar = group.size if isinstance(group, Group) and not is_masked else warp_size(state)
@@ -189,6 +190,39 @@ def reduce_lanes(state: State, call: CallSite, construct: Construct) -> Value | 
         Reduce, number.dtype, operator=operator, operand=materialised(state, number),
         accumulate=ValueType(number.dtype), lanes=lanes.expr, lanes_mask=mask,
         scope=Scope.WARP, via=call.via,
+    )  # fmt: skip
+
+
+def _by_function(state: State, call: CallSite, construct: Construct, group: Group) -> Value | None:
+    """A reduction with a function of the program's own: its order is not stated, here it is that of a butterfly."""
+    value_node, node = call.at(construct, Role.SOURCE), call.at(construct, Role.OPERATOR)
+    named = state.evaluate(node) if node is not None else None
+    is_tile = group.scope == Scope.WARP and group.mask is None and isinstance(group.size.expr, Const)
+    if value_node is None or not isinstance(named, FunctionName) or not is_tile:
+        return None
+    value: Value | None = read(state, state.evaluate(value_node), value_node)
+    combined = CallSite(call.node, named.name, (), (value_node, value_node))
+    offset = int(group.size.expr.value) // 2 if isinstance(group.size.expr, Const) else 0
+    state.note(f"{call.name} with {named.name}: the lanes are combined as a butterfly, its order is not stated")
+    while offset and isinstance(value, Scalar | Aggregate):
+        other = _of_lane(state, call, value, (offset, group.size.expr))
+        function = chosen(state, state.definitions.functions.get(named.name, ()), [value, other])
+        if function is None:
+            return None
+        value = inline(state, function, combined, [value, other])
+        value = read(state, value, value_node) if value is not None else None
+        offset //= 2
+    return value
+
+
+def _of_lane(state: State, call: CallSite, value: Scalar | Aggregate, where: tuple[int, Expr]) -> Value:
+    """`value` as the lane has it whose number differs in the bits of an offset, in a group of some width."""
+    if isinstance(value, Aggregate):
+        parts = ((name, part) for name, part in value.members if isinstance(part, Scalar | Aggregate))
+        return Aggregate(value.type, tuple((name, _of_lane(state, call, part, where)) for name, part in parts))
+    return state.result(
+        Exchange, value.dtype, kind=ExchangeKind.XOR, operand=materialised(state, value), lane=Const(where[0], INT32),
+        width=where[1], via=call.via,
     )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ from portcheck.frontends.cuda.values import (
     Closure,
     CType,
     FunctionName,
+    Nothing,
     Place,
     Scalar,
     TypeKind,
@@ -51,12 +52,21 @@ from portcheck.ir import Const, OpaqueKind
 _DEEPEST = 24
 
 
+_BRACES = "initializer_list"
+
+
 def helper_call(state: State, call: CallSite) -> Value | None:
     """The call of a function whose text is at hand; None where none of that name takes these arguments."""
-    values = [state.evaluate(argument) for argument in call.arguments]
+    values = [Nothing() if argument.type == _BRACES else state.evaluate(argument) for argument in call.arguments]
     free = [found for found in state.definitions.functions.get(call.name, []) if not _is_method(state, found)]
     function = chosen(state, _instances(state, free, call), values)
-    return None if function is None else inline(state, function, call, values)
+    if function is None:
+        return None
+    for position, (parameter, argument) in enumerate(zip(function.parameters, call.arguments, strict=False)):
+        if argument.type == _BRACES:
+            type_ = declare(state, type_of(state, parameter.field("type")), parameter.field("declarator")).type
+            values[position] = state.make(type_, argument.named, argument, "")
+    return inline(state, function, call, values)
 
 
 def _is_method(state: State, function: Function) -> bool:
