@@ -39,7 +39,7 @@ class Groups:
 
 def _groups(batch: Batch, lanes: int, scope: Scope, mask: Value | None) -> Groups:
     size = batch.geometry.threads if scope is Scope.BLOCK else batch.warp_size
-    each = size if scope is Scope.BLOCK else lanes
+    each = min(lanes, size) if scope is Scope.BLOCK else lanes
     starts = np.arange(0, batch.geometry.threads, each)
     ranks = starts[:, None] + np.arange(each)
     exist = np.broadcast_to(ranks < batch.geometry.threads, (batch.blocks, *ranks.shape))

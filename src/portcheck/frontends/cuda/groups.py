@@ -40,7 +40,7 @@ _SCOPES = {Scope.BLOCK: Scope.BLOCK, Scope.GRID: Scope.GRID, Scope.WARP: Scope.W
 
 def make_group(state: State, call: CallSite, construct: Construct) -> Value | None:
     """The group a call such as `this_thread_block()` gives; None for one that is not followed."""
-    if construct.scope is Scope.BLOCK and not call.arguments:
+    if construct.scope is Scope.BLOCK:  # an argument is memory for its tiles
         return block_group(state)
     if construct.scope is Scope.GRID:
         return _grid(state)
@@ -55,8 +55,11 @@ def make_group(state: State, call: CallSite, construct: Construct) -> Value | No
         return None
     size = scalar(state, state.evaluate(_value_node(size_node)), size_node)
     size = Scalar(Const(size.expr.value, UINT32), UINT32) if isinstance(size.expr, Const) else size
+    lanes = warp_size(state).expr
+    is_wide = isinstance(size.expr, Const) and isinstance(lanes, Const) and size.expr.value > lanes.value
     return Group(
-        Scope.WARP, size, _binary(state, "%", outer.rank, size), _binary(state, "/", outer.rank, size),
+        Scope.BLOCK if is_wide else Scope.WARP, size, _binary(state, "%", outer.rank, size),
+        _binary(state, "/", outer.rank, size),
         _binary(state, "/", outer.size, size),
     )  # fmt: skip
 
@@ -159,7 +162,9 @@ def method(state: State, call: CallSite, group: Group) -> Value:
 
 
 def barrier(state: State, call: CallSite, group: Group) -> Value:
-    """All threads of the group wait for each other."""
+    """All threads of the group wait for each other; tiles of several warps, not the whole block, are not followed."""
+    if group.scope == Scope.BLOCK and group.meta_rank is not None:
+        return state.keep(call.node, "barrier of a tile of several warps", kind=OpaqueKind.LIBRARY)
     scope = _SCOPES.get(Scope(group.scope), Scope.BLOCK)
     state.builder.emit(Barrier, scope=scope, participants=group.mask, via=call.via)
     return Nothing()
@@ -183,13 +188,14 @@ def reduce_lanes(state: State, call: CallSite, construct: Construct) -> Value | 
     number = scalar(state, read(state, state.evaluate(value_node), value_node), value_node)
     is_masked = isinstance(group, Group) and group.mask is not None
     lanes: Scalar = group.size if isinstance(group, Group) and not is_masked else warp_size(state)
-    if isinstance(group, Group) and group.scope != Scope.WARP:
+    is_tile = isinstance(group, Group) and (group.scope == Scope.WARP or group.meta_rank is not None)
+    if isinstance(group, Group) and not is_tile:
         return None
     mask = group.mask if isinstance(group, Group) and is_masked else lanes_mask(state, call, construct)
     return state.result(
         Reduce, number.dtype, operator=operator, operand=materialised(state, number),
         accumulate=ValueType(number.dtype), lanes=lanes.expr, lanes_mask=mask,
-        scope=Scope.WARP, via=call.via,
+        scope=Scope(group.scope) if isinstance(group, Group) else Scope.WARP, via=call.via,
     )  # fmt: skip
 
 
