@@ -11,7 +11,10 @@ from portcheck.reporting import single_line, visible
 
 
 def ir(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A CUDA or NKI source file.", show_default=False)],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A CUDA source, or Python with NKI or CUDA in it.", show_default=False),
+    ],
     kernel: Annotated[
         list[str] | None,
         typer.Option(help="A kernel of the file; repeat it for several. Without it, all of them.", metavar="NAME"),

@@ -35,7 +35,10 @@ def targets() -> None:
 
 @listing.command()
 def kernels(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A CUDA or NKI source file.", show_default=False)],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A CUDA source, or Python with NKI or CUDA in it.", show_default=False),
+    ],
 ) -> None:
     """List the kernels of a file: name, line, parameters."""
     from portcheck.pipeline import program_of

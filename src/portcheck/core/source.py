@@ -29,6 +29,18 @@ class Span:
         return self.path == other.path and self.start <= other.start and other.end <= self.end
 
 
+UTF_8 = "UTF-8"
+LATIN_1 = "Latin-1"
+
+
+def decoded(data: bytes) -> tuple[str, str]:
+    """The text that `data` is, without a byte order mark, and its encoding: UTF-8 or, as anything can be, Latin-1."""
+    try:
+        return data.decode("utf-8-sig"), UTF_8
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), LATIN_1
+
+
 NOWHERE = Span("", Position(1, 1), Position(1, 1))
 
 
@@ -38,6 +50,7 @@ class SourceFile:
 
     path: str
     text: str
+    encoding: str = UTF_8
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -57,6 +70,10 @@ class SourceFile:
     def offset(self, position: Position) -> int:
         """The code-point offset of `position`; the inverse of `position()`."""
         return self._line_starts[position.line - 1] + position.column - 1
+
+    def offset_of_line(self, line: int) -> int:
+        """The code-point offset of the first character of a line, counted from 1."""
+        return self._line_starts[line - 1]
 
     def span(self, start: int, end: int) -> Span:
         """The span between two code-point offsets."""

@@ -229,7 +229,11 @@ def program_of(
     target: str | None = None,
     nki_version: str | None = None,
 ) -> Program:
-    """The program of one file: the kernels `names`, all of them without names; empty for a file without kernels."""
+    """The program of one file: the kernels `names`, all of them without names; empty for a file without kernels.
+
+    A Python file is a port if it holds NKI kernels; CUDA text in its strings is read where it holds none, or none of
+    these names.
+    """
     request = Request(
         cuda_path=path, nki_path=path, defines=defines, include_roots=include_roots, nki_version=nki_version
     )
@@ -240,6 +244,11 @@ def program_of(
     else:
         module = read_cuda(source, cuda_options(request))
     known = [kernel.name for kernel in module.kernels]
+    if path.endswith(".py") and (not known or not set(names) <= set(known)):
+        original = read_cuda(source, cuda_options(request))
+        written = [kernel.name for kernel in original.kernels]
+        if not known or set(names) <= set(written):
+            module, known = original, written
     for name in names:
         if without_arguments(name) not in known:
             raise InputError(

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 from portcheck.core.errors import InputError
-from portcheck.core.source import SourceFile
+from portcheck.core.source import SourceFile, decoded
 
 MOST_BYTES = 16 * 1024 * 1024
 """A larger file is refused: no kernel is that long, and reading it would only take memory."""
@@ -17,8 +17,8 @@ _FRAMEWORKS = {"triton": "Triton", "torch": "PyTorch", "jax": "JAX"}
 def read_source(path: str, *, may_be_empty: bool = False) -> SourceFile:
     """The text of the file at `path`, under that name.
 
-    Raises InputError for a path that does not exist, is not a file, is too large, binary or not UTF-8, and for a file
-    without text unless it `may_be_empty`.
+    Raises InputError for a path that does not exist, is not a file, is too large or binary, for Python that is not
+    UTF-8, and for a file without text unless it `may_be_empty`.
     """
     file = Path(path)
     if file.is_dir():
@@ -41,12 +41,15 @@ def read_source(path: str, *, may_be_empty: bool = False) -> SourceFile:
         )
     if not may_be_empty and not data.strip():
         raise InputError(f"{path} is empty", hint="give the file that holds the kernel", path=path)
-    return SourceFile(path, _decoded(path, data))
-
-
-def _decoded(path: str, data: bytes) -> str:
     if b"\0" in data:
         raise InputError(f"{path} is a binary file", hint="give source text, not a compiled kernel", path=path)
+    if file.suffix == ".py":
+        return SourceFile(path, _utf_8(path, data))
+    text, encoding = decoded(data)
+    return SourceFile(path, text, encoding)
+
+
+def _utf_8(path: str, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from portcheck.core.source import SourceFile
+from portcheck.core.source import SourceFile, decoded
 from portcheck.frontends.cuda.definitions import Definitions
 from portcheck.frontends.cuda.preprocess import Preprocessor
 from portcheck.frontends.cuda.repair import read_unit
@@ -42,14 +42,13 @@ class Includes:
         if found in self._seen or len(self._seen) >= _MOST_FILES or len(self._folders) > _DEEPEST:
             return
         self._seen.add(found)
-        text = _text_of(found)
-        if text is None:
+        source = _source(found)
+        if source is None:
             return
-        source = SourceFile(str(found), text)
         self._folders.append(found.parent)
         undefined, preprocessor.undefined = preprocessor.undefined, set()
         try:
-            prepared, origins = preprocessor.process(text, self.read)
+            prepared, origins = preprocessor.process(source.text, self.read)
         finally:
             self._folders.pop()
             preprocessor.undefined = undefined
@@ -69,10 +68,10 @@ class Includes:
         return None
 
 
-def _text_of(path: Path) -> str | None:
+def _source(path: Path) -> SourceFile | None:
     try:
         if path.stat().st_size > _LARGEST:
             return None
-        return path.read_bytes().decode("utf-8", "replace")
+        return SourceFile(str(path), *decoded(path.read_bytes()))
     except OSError:
         return None

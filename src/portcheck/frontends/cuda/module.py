@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from portcheck.core.source import SourceFile
+from portcheck.core.source import UTF_8, SourceFile
+from portcheck.frontends.cuda.containers import embedded
 from portcheck.frontends.cuda.definitions import Definitions, Function, declared_name
 from portcheck.frontends.cuda.include import Includes
 from portcheck.frontends.cuda.lexer import significant
@@ -58,26 +59,32 @@ class CudaModule:
 
 
 def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
-    """Reads a CUDA file and the headers in reach; never raises on what they say."""
+    """Reads a CUDA file, or the CUDA text in a Python file, and the headers in reach; never raises on what they say."""
+    held = embedded(source) if source.path.endswith(_PYTHON) else None
+    text = source.text if held is None else held.text
     definitions = Definitions()
     macros = {name: Macro(name, None, value) for name, value in options.defines}
     macros.setdefault(_ARCHITECTURE, Macro(_ARCHITECTURE, None, _ASSUMED_ARCHITECTURE))
-    preprocessor = Preprocessor(macros, template_parameters_in(source.text) & macros.keys())
+    preprocessor = Preprocessor(macros, template_parameters_in(text) & macros.keys())
     includes = Includes(definitions, options.include_roots)
     includes.within(source.path)
-    prepared, origins = preprocessor.process(source.text, includes.read)
-    unit = read_unit(source, prepared, (origins,))
+    prepared, origins = preprocessor.process(text, includes.read)
+    unit = read_unit(source, prepared, (origins,) if held is None else (origins, held.origins))
     definitions.collect(unit, own=True)
     notes = [f"header {name} was not found" for name in includes.missing]
+    notes.extend(held.notes if held is not None else ())
+    if source.encoding != UTF_8:
+        notes.append(f"not UTF-8: read as {source.encoding}")
     if preprocessor.undefined - {""}:
         notes.append(f"taken as not defined in #if: {', '.join(sorted(preprocessor.undefined - {''}))}")
     if preprocessor.has_exceeded:
         notes.append("macros expand to too much; some were left as they are")
-    if _ARCHITECTURE in source.text and _ARCHITECTURE not in dict(options.defines):
+    if _ARCHITECTURE in text and _ARCHITECTURE not in dict(options.defines):
         notes.append(f"{_ARCHITECTURE} is taken to be {_ASSUMED_ARCHITECTURE}")
     return CudaModule(Text(source.path, unit, definitions, preprocessor.macros, tuple(notes)), options)
 
 
+_PYTHON = ".py"
 _ARCHITECTURE = "__CUDA_ARCH__"
 _ASSUMED_ARCHITECTURE = "800"
 
