@@ -374,3 +374,16 @@ def test_a_bare_name_is_what_instances_have_in_common() -> None:
 def test_an_instance_that_nobody_launches_is_an_input_error() -> None:
     with pytest.raises(InputError, match="no kernel k<half, 64>"):
         program(TEMPLATE + INSTANCES["stated"][0], "k<half, 64>")
+
+
+SPOILT = {
+    "a header that is not read": "for (int i = 0; i < n; i += { x[i]; }) x[i] = 1.f;",
+    "a step that mentions the variable": "for (int i = 0; i < n; i += (int)x[i]) x[i] = 1.f;",
+    "an index that is no number": "x[INFINITY] = 1.f; *(x + NAN) = 2.f; x[0] = __shfl_sync(INFINITY, w[0], 1);",
+    "an extent of shared memory that changes": "__shared__ char raw[n]; ++n; raw[0] = 1;",
+}
+
+
+@pytest.mark.parametrize("inside", SPOILT.values(), ids=SPOILT)
+def test_what_cannot_be_is_lowered_to_a_valid_program(inside: str) -> None:
+    assert verify(program(f"__global__ void k(float* x, float* w, int n) {{ {inside} }}")) == ()

@@ -19,10 +19,8 @@ from portcheck.frontends.cuda.values import Place, Pointer, Scalar, TypeKind, Va
 from portcheck.frontends.cuda.wrapping import may_wrap
 from portcheck.ir import (
     ONE,
-    Call,
     Const,
     Expr,
-    Opaque,
     Operator,
     Range,
     Sequence,
@@ -30,7 +28,7 @@ from portcheck.ir import (
     apply,
     symbols_in,
 )  # fmt: skip
-from portcheck.ir.walk import operands
+from portcheck.ir.walk import expressions, operations
 
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _AFFINE = frozenset({"+=", "-=", "++", "--"})
@@ -122,8 +120,7 @@ def _build(
             state.names.discard(variable)
             return None
         along = _others(state, starts, others)
-    unread = [op for op in emitted if isinstance(op, Call | Opaque)]
-    if along is None or any(variable in symbols_in(found) for op in unread for found in operands(op)):
+    if along is None or any(variable in symbols_in(found) for op in operations(emitted) for found in expressions(op)):
         state.names.discard(variable)
         return None
     state.builder.adopt(emitted)

@@ -160,8 +160,10 @@ def element_of(type_: CType) -> tuple[CType, list[Expr]]:
 
 def _extent(state: State, node: Node) -> Expr:
     """The extent of a shared array; a symbol named by its text where it is no constant that could be read."""
-    value = scalar(state, state.evaluate(node), node)
-    return Symbol(f"size({' '.join(node.text.split())})", INT32) if value.is_data else value.expr
+    with state.builder.region() as emitted:
+        value = scalar(state, state.evaluate(node), node)
+    is_known = not emitted and not value.is_data
+    return value.expr if is_known else Symbol(f"size({' '.join(node.text.split())})", INT32)
 
 
 def _constructed(state: State, node: Node, declarator: Node, base: CType, scope: Node | None) -> None:

@@ -121,5 +121,5 @@ def lanes_mask(state: State, call: CallSite, construct: Construct) -> Expr | Non
     if given is None:
         return None
     mask = scalar(state, state.evaluate(given), given).expr
-    is_full = isinstance(mask, Const) and int(mask.value) & _ALL_LANES == _ALL_LANES
+    is_full = isinstance(mask, Const) and isinstance(mask.value, int) and mask.value & _ALL_LANES == _ALL_LANES
     return None if is_full else mask

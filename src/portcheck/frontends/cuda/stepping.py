@@ -68,6 +68,6 @@ def scaled_by(step: Scalar, unit: Expr) -> Scalar:
     """`step` times `unit`."""
     if unit == Const(1, INT32) or is_zero(step.expr):
         return step
-    if isinstance(step.expr, Const) and isinstance(unit, Const):
+    if isinstance(step.expr, Const) and isinstance(unit, Const) and step.dtype.is_integer:
         return Scalar(Const(int(step.expr.value) * int(unit.value), step.dtype), step.dtype)
     return Scalar(apply(Operator.MULTIPLY, step.expr, unit, dtype=INT64), INT64, step.size + 2)

@@ -20,7 +20,7 @@ def moved(base: Expr, step: Expr, backwards: bool = False) -> Expr:
         return base
     if is_zero(base) and not backwards:
         return step
-    if isinstance(base, Const) and isinstance(step, Const):
+    if isinstance(base, Const) and isinstance(step, Const) and base.dtype.is_integer and step.dtype.is_integer:
         return Const(int(base.value) + (-int(step.value) if backwards else int(step.value)), INT64)
     if isinstance(step, Const) and isinstance(base, Apply) and base.operator is Operator.ADD and base.dtype == INT64:
         known = base.arguments[1]
