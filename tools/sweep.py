@@ -1,6 +1,11 @@
-"""Reads every source file under the given folders and says how much was understood; ends with 1 on any exception."""
+"""Reads every source file under the given folders and says how much was understood.
+
+Kernels are counted by `census.py`, which shares no code with the frontend. Seconds are those of parsing and lowering.
+Ends with 1 on any exception or timeout.
+"""
 
 import argparse
+import signal
 import sys
 import time
 import traceback
@@ -8,16 +13,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
+from census import Written, kernels_in
+from portcheck.frontends.cuda import CudaOptions, read_cuda
+from portcheck.frontends.reading import Problem
 from portcheck.ir import Call, Opaque, Program, coverage, kernel_operations
 from portcheck.ir.text import print_program
 from portcheck.ir.verify import verify
-from portcheck.pipeline import program_of
+from portcheck.pipeline import program_of, read_source
 
 SUFFIXES = (".cu", ".cuh", ".py")
+HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
+"""Read where they hold a kernel."""
+ENTRY = b"__global__"
 REASONS_SHOWN = 10
 HEADER_FOLDERS = ("", "include", "inc", "utils", "common", "Common")
+LOST_SHOWN = 20
 MEGABYTE = 1e6
+SLOWEST = 60
+"""Seconds after which a file is given up."""
 
 
 @dataclass
@@ -27,7 +42,11 @@ class Sweep:
     folder: str
     files: int = 0
     files_with_kernels: int = 0
+    written: int = 0
     kernels: int = 0
+    repeated: int = 0
+    not_taken: int = 0
+    broken: int = 0
     operations: int = 0
     understood: int = 0
     inconsistent: int = 0
@@ -35,37 +54,57 @@ class Sweep:
     seconds: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
     first_place: dict[str, str] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    broken_places: list[str] = field(default_factory=list)
     exceptions: list[str] = field(default_factory=list)
+    timeouts: list[str] = field(default_factory=list)
+
+
+class TooSlow(BaseException):
+    """A file takes too long. No Exception, so that nothing contains it."""
 
 
 def main() -> int:
     arguments = read_arguments()
-    sweeps = [swept(folder, arguments.traceback) for folder in arguments.folders]
+    signal.signal(signal.SIGALRM, _too_slow)
+    sweeps = [swept(folder, arguments) for folder in arguments.folders]
     print("\n".join(line for sweep in sweeps for line in report(sweep)))
-    return 1 if any(sweep.exceptions for sweep in sweeps) else 0
+    return 1 if any(sweep.exceptions or sweep.timeouts for sweep in sweeps) else 0
 
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="FOLDER")
     parser.add_argument("--traceback", action="store_true", help="print the traceback of every exception")
+    parser.add_argument("--limit", type=int, default=SLOWEST, help=f"seconds for a file (default {SLOWEST})")
+    parser.add_argument("--reasons", type=int, default=REASONS_SHOWN, help="reasons shown for what stays opaque")
     return parser.parse_args()
 
 
-def swept(folder: str, show_traceback: bool) -> Sweep:
+def _too_slow(number: int, frame: FrameType | None) -> None:
+    raise TooSlow
+
+
+def swept(folder: str, arguments: argparse.Namespace) -> Sweep:
     """Every source file under `folder`, lowered with all of its kernels; no file stops the others."""
     sweep = Sweep(folder)
     for path in sources(Path(folder)):
         sweep.files += 1
         sweep.size += path.stat().st_size
-        start = time.perf_counter()
+        signal.alarm(arguments.limit)
         try:
-            add(sweep, program_of(str(path), include_roots=include_roots(path, Path(folder))))
+            add(sweep, path, include_roots(path, Path(folder)))
+        except TooSlow:
+            sweep.timeouts.append(str(path))
         except Exception as error:  # noqa: BLE001  # what a frontend raises is what a sweep looks for
             sweep.exceptions.append(f"{path}: {type(error).__name__}: {error}")
-            if show_traceback:
+            if arguments.traceback:
                 traceback.print_exc()
-        sweep.seconds += time.perf_counter() - start
+        finally:
+            signal.alarm(0)
+    sweep.reasons = Counter(
+        dict(sorted(sweep.reasons.items(), key=lambda item: (-item[1], item[0]))[: arguments.reasons])
+    )
     return sweep
 
 
@@ -79,10 +118,26 @@ def sources(folder: Path) -> Iterator[Path]:
     """The files that may hold kernels, in order."""
     if not folder.is_dir():
         sys.exit(f"{folder} is not a folder")
-    return (path for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES and path.is_file())
+    for path in sorted(folder.rglob("*")):
+        is_header = path.suffix in HEADERS and path.is_file() and ENTRY in path.read_bytes()
+        if (path.suffix in SUFFIXES and path.is_file()) or is_header:
+            yield path
 
 
-def add(sweep: Sweep, program: Program) -> None:
+def add(sweep: Sweep, path: Path, roots: tuple[str, ...]) -> None:
+    """Reads one file, and adds what became of it."""
+    if path.suffix == ".py":
+        start = time.perf_counter()
+        program = program_of(str(path))
+        sweep.seconds += time.perf_counter() - start
+    else:
+        source = read_source(str(path), may_be_empty=True)
+        start = time.perf_counter()
+        module = read_cuda(source, CudaOptions(include_roots=roots))
+        program = module.lower([kernel.name for kernel in module.kernels])
+        sweep.seconds += time.perf_counter() - start
+        count(sweep, path, kernels_in(source.text), program)
+        count_broken(sweep, program, module.problems)
     print_program(program)
     sweep.inconsistent += bool(verify(program))
     sweep.files_with_kernels += bool(program.kernels)
@@ -98,46 +153,69 @@ def add(sweep: Sweep, program: Program) -> None:
             sweep.first_place.setdefault(reason, f"{op.span.path}:{op.span.start.line}")
 
 
+def count(sweep: Sweep, path: Path, written: list[Written], program: Program) -> None:
+    """Compares what is written with what was lowered."""
+    lowered = {kernel.name for kernel in program.kernels}
+    sweep.written += len(written)
+    seen: set[str] = set()
+    for kernel in written:
+        if kernel.name in seen and kernel.name in lowered:
+            sweep.repeated += 1
+        elif kernel.name not in lowered and kernel.is_conditional:
+            sweep.not_taken += 1
+        elif kernel.name not in lowered:
+            sweep.lost.append(f"{path}:{kernel.line} {kernel.name}")
+        seen.add(kernel.name)
+
+
+def count_broken(sweep: Sweep, program: Program, problems: tuple[Problem, ...]) -> None:
+    """Counts the kernels that hold text which did not parse."""
+    for kernel in program.kernels:
+        places = [problem.span for problem in problems if kernel.span.covers(problem.span)]
+        sweep.broken += bool(places)
+        if places:
+            sweep.broken_places.append(f"{kernel.span.path}:{places[0].start.line} {kernel.name}")
+
+
 def report(sweep: Sweep) -> Iterator[str]:
     opaque = sweep.operations - sweep.understood
     yield f"## {sweep.folder}\n"
-    yield from table(
-        ("files", "with kernels", "kernels", "operations", "understood", "opaque", "opaque share"),
-        [
-            (
-                str(sweep.files),
-                str(sweep.files_with_kernels),
-                str(sweep.kernels),
-                str(sweep.operations),
-                str(sweep.understood),
-                str(opaque),
-                f"{100 * opaque / max(sweep.operations, 1):.2f} %",
-            )
-        ],
+    titles = (
+        "files",
+        "kernels by census",
+        "lowered",
+        "second of a name",
+        "branch not taken",
+        "lost",
+        "with parser errors",
     )
+    broken = f"{sweep.broken} = {share(sweep.broken, sweep.kernels)}"
+    rows = (sweep.files, sweep.written, sweep.kernels, sweep.repeated, sweep.not_taken, len(sweep.lost), broken)
+    yield from table(titles, [tuple(map(str, rows))])
     yield ""
-    yield from table(
-        ("exceptions", "inconsistent programs", "seconds", "MB", "MB/s"),
-        [
-            (
-                str(len(sweep.exceptions)),
-                str(sweep.inconsistent),
-                f"{sweep.seconds:.2f}",
-                f"{sweep.size / MEGABYTE:.2f}",
-                f"{sweep.size / MEGABYTE / max(sweep.seconds, 1e-9):.2f}",
-            )
-        ],
-    )
+    titles = ("operations", "opaque", "opaque share", "exceptions", "timeouts", "inconsistent", "seconds", "MB", "MB/s")
+    rows = (
+        sweep.operations, opaque, share(opaque, sweep.operations), len(sweep.exceptions), len(sweep.timeouts),
+        sweep.inconsistent, f"{sweep.seconds:.2f}", f"{sweep.size / MEGABYTE:.2f}",
+        f"{sweep.size / MEGABYTE / max(sweep.seconds, 1e-9):.2f}",
+    )  # fmt: skip
+    yield from table(titles, [tuple(map(str, rows))])
     yield ""
     yield from reasons(sweep)
+    yield from (f"lost: {line}" for line in sweep.lost[:LOST_SHOWN])
+    yield from (f"with parser errors: {line}" for line in sweep.broken_places[:LOST_SHOWN])
+    yield from (f"timeout: {line}" for line in sweep.timeouts)
     yield from (f"exception: {line}" for line in sweep.exceptions)
+
+
+def share(part: int, whole: int) -> str:
+    return f"{100 * part / max(whole, 1):.2f} %"
 
 
 def reasons(sweep: Sweep) -> Iterator[str]:
     """The reasons that come up most; those that come up equally often in alphabetical order."""
-    ordered = sorted(sweep.reasons.items(), key=lambda item: (-item[1], item[0]))[:REASONS_SHOWN]
-    if ordered:
-        rows = [(str(count), single_line(reason), sweep.first_place[reason]) for reason, count in ordered]
+    rows = [(str(count), single_line(reason), sweep.first_place[reason]) for reason, count in sweep.reasons.items()]
+    if rows:
         yield from table(("not understood", "reason", "first at"), rows)
         yield ""
 
