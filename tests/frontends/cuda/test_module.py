@@ -13,6 +13,7 @@ from portcheck.core.dtype import FLOAT16, FLOAT32, INT32
 from portcheck.core.errors import InputError
 from portcheck.core.source import Position, SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
+from portcheck.frontends.cuda.repair import read_unit
 from portcheck.ir import Alloc, Compute, Launch, Opaque, Operator, operations
 from portcheck.ir.expr import Apply, Const, Expr, Symbol
 from portcheck.ir.verify import verify
@@ -387,3 +388,11 @@ SPOILT = {
 @pytest.mark.parametrize("inside", SPOILT.values(), ids=SPOILT)
 def test_what_cannot_be_is_lowered_to_a_valid_program(inside: str) -> None:
     assert verify(program(f"__global__ void k(float* x, float* w, int n) {{ {inside} }}")) == ()
+
+
+def test_what_is_found_comes_in_the_order_of_the_text() -> None:
+    text = "void f() { " + "a(1); b = 2; " * 200 + "}"
+    unit = read_unit(SourceFile("k.cu", text), text, ())
+    places = [node.start for node in unit.root.found("call_expression", "assignment_expression")]
+    assert len(places) == 400
+    assert places == sorted(places)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from portcheck.core.source import UTF_8, SourceFile
 from portcheck.frontends.cuda.containers import embedded
@@ -65,7 +65,7 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
     definitions = Definitions()
     macros = {name: Macro(name, None, value) for name, value in options.defines}
     macros.setdefault(_ARCHITECTURE, Macro(_ARCHITECTURE, None, _ASSUMED_ARCHITECTURE))
-    preprocessor = Preprocessor(macros, template_parameters_in(text) & macros.keys())
+    preprocessor = Preprocessor(macros, template_parameters_in(text, dict(options.defines).keys()))
     includes = Includes(definitions, options.include_roots)
     includes.within(source.path)
     prepared, origins = preprocessor.process(text, includes.read)
@@ -89,9 +89,9 @@ _ARCHITECTURE = "__CUDA_ARCH__"
 _ASSUMED_ARCHITECTURE = "800"
 
 
-def template_parameters_in(text: str) -> frozenset[str]:
-    """The names of all template parameters of `text`, which macros of the same name would replace."""
-    if "template" not in text:
+def template_parameters_in(text: str, wanted: Set[str]) -> frozenset[str]:
+    """Those of the names `wanted` that are template parameters of `text`: macros would replace them."""
+    if not wanted or "template" not in text:
         return frozenset()
     found: set[str] = set()
     tokens = [token.text for token in significant(text)]
@@ -99,7 +99,7 @@ def template_parameters_in(text: str) -> frozenset[str]:
     for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
         depth += token == "<" and (before == "template" or depth > 0)
         depth -= min(depth, {">": 1, ">>": 2}.get(token, 0))
-        if depth and after in (",", ">", "=", ">>"):
+        if depth and token in wanted and after in (",", ">", "=", ">>"):
             found.add(token)
     return frozenset(found)
 
