@@ -4,6 +4,7 @@ The same seed gives the same inputs. What fails is written to a folder, one inpu
 """
 
 import argparse
+import os
 import random
 import signal
 import sys
@@ -107,6 +108,7 @@ printf("%d %f\\n", n, w[0]); assert(n > 0);
 
 def main() -> int:
     arguments = read_arguments()
+    os.environ["PORTCHECK_DEBUG"] = "1"  # what fails is raised
     signal.signal(signal.SIGALRM, _too_slow)
     fuzzing = Fuzzing(arguments.seed, arguments.keep)
     fuzzing.run(arguments.count, arguments.seconds, arguments.every)

@@ -5,6 +5,7 @@ Ends with 1 on any exception or timeout.
 """
 
 import argparse
+import os
 import signal
 import sys
 import time
@@ -66,6 +67,7 @@ class TooSlow(BaseException):
 
 def main() -> int:
     arguments = read_arguments()
+    os.environ["PORTCHECK_DEBUG"] = "1"  # what fails is raised
     signal.signal(signal.SIGALRM, _too_slow)
     sweeps = [swept(folder, arguments) for folder in arguments.folders]
     print("\n".join(line for sweep in sweeps for line in report(sweep)))

@@ -6,6 +6,7 @@ import pytest
 from tests.frontends.cuda.reading import body, kinds, not_understood
 
 from portcheck.core.dtype import FLOAT32, INT32
+from portcheck.frontends.cuda import statements
 from portcheck.ir import Alloc, Branch, Loop, Operator, Range, Sequence, Space, Store, While
 from portcheck.ir.expr import Apply, Const, Symbol
 
@@ -170,3 +171,14 @@ def test_dynamic_shared_memory_of_several_dimensions_has_them() -> None:
     (alloc, _) = body("extern __shared__ float s[][32]; s[1][2] = 1.f;")
     assert isinstance(alloc, Alloc)
     assert alloc.type.shape == (Symbol("s.size", INT32), Const(32, INT32))
+
+
+def test_a_failure_inside_portcheck_costs_one_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise IndexError
+
+    monkeypatch.delenv("PORTCHECK_DEBUG")
+    monkeypatch.setattr(statements, "for_loop", fail)
+    found = body("x[0] = 1.f; for (int i = 0; i < n; ++i) x[i] = 2.f; x[1] = 3.f;")
+    assert kinds(found) == ["Store", "Opaque", "Store"]
+    assert "IndexError" in not_understood(found)[0]

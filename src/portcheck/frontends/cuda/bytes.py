@@ -32,7 +32,7 @@ def _distributed(distance: Expr) -> Expr:
 
 
 def _times(part: Expr, factor: Const, dtype: DType) -> Expr:
-    if isinstance(part, Const):
+    if isinstance(part, Const) and isinstance(part.value, int):
         return Const(int(part.value) * int(factor.value), INT64)
     return Apply(Operator.MULTIPLY, (part, factor), dtype)
 
@@ -51,6 +51,8 @@ def _divided(distance: Expr, size: int) -> Expr | None:
     if size == 1:
         return distance
     if isinstance(distance, Const):
+        if not isinstance(distance.value, int):
+            return None
         value = int(distance.value)
         return Const(value // size, distance.dtype) if value % size == 0 else None
     if not isinstance(distance, Apply) or len(distance.arguments) != 2:

@@ -40,7 +40,7 @@ from portcheck.frontends.cuda.values import (
     Value,
 )  # fmt: skip
 from portcheck.ir import Call, Expr, Opaque, OpaqueKind, Ref, ValueType
-from portcheck.knowledge import Construct
+from portcheck.knowledge import Construct, ConstructKind
 
 _CASTS = frozenset({"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast"})
 _BARE_NAMES = frozenset({"qualified_identifier", "template_function"})
@@ -99,6 +99,8 @@ def _named_call(state: State, call: CallSite) -> Value:
     if functor is not None and not call.arguments:
         return functor
     construct = state.construct(call.name)
+    if construct is not None and construct.kind is ConstructKind.INSTRUCTION:
+        construct = None  # known as assembly, which is no function
     if construct is not None and construct.value is not None and not call.arguments:
         return identifier(state, call.node, call.name)
     if construct is not None:

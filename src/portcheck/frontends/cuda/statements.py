@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 
@@ -100,6 +101,11 @@ def _statement(state: State, node: Node) -> None:
             _dispatch(state, node)
     except RecursionError:
         state.keep(node, "text nested too deeply", kind=OpaqueKind.LIMIT)
+    except Exception as error:
+        if os.environ.get("PORTCHECK_DEBUG"):
+            raise
+        reason = f"portcheck failed here ({type(error).__name__}); please report this as a bug"
+        state.keep(node, reason, kind=OpaqueKind.LIMIT)
     finally:
         state.depth -= 1
 

@@ -35,7 +35,7 @@ def scaled(step: Expr, factor: int) -> Expr:
     """`step` times `factor`."""
     if factor == 1 or is_zero(step):
         return step
-    if isinstance(step, Const):
+    if isinstance(step, Const) and isinstance(step.value, int):
         return Const(int(step.value) * factor, step.dtype)
     return apply(Operator.MULTIPLY, step, Const(factor, INT32), dtype=INT64)
 
