@@ -16,6 +16,17 @@ CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
         "x[0]=f(x+1,4); x[1]=f(x+2,1); x[2]=n;",
         (50, -1, 4, 5, 3, 0, 0, 0, 0, 0, 0, 0),
     ),
+    "commas after assignments": (
+        "",
+        "int c=1; x[0]=(c+=10,c); x[1]=n>3?(c=3,c):(c=4,c+1); x[2]=n&&(c=7,c>6); x[3]=(c=1,c+=2,c*n);",
+        (11, 3, 1, 12, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "two variables that meet": (
+        "",
+        "x[5]=0; for(int i=0,j=5;i<j;i+=1,j-=1) x[5]+=j*10+i; int k=1; for(int i=0,s=1;i<n;i+=s,s+=1) k=k*10+i; "
+        "x[6]=k;",
+        (0, 1, 2, 5, 3, 123, 1013, 0, 0, 0, 0, 0),
+    ),
     "return in nested loop": (
         "__device__ int f(int n){ int s=0; for(int i=0;i<n;i++){ for(int j=0;j<n;j++){ s+=j; if(s>7) "
         "return s*100+i; } s+=1; } return s; }",

@@ -92,6 +92,11 @@ WORDS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
     "a funnel shift to the right": ("__funnelshift_rc(a, b, 40)", lambda a, b: b),
     "reversed bits": ("__brev(a)", lambda a, b: np.array([int(f"{x:032b}"[::-1], 2) for x in a], np.uint32)),
     "the sum of a distance": ("__usad(a, b, 7u)", lambda a, b: np.maximum(a, b) - np.minimum(a, b) + np.uint32(7)),
+    "a product of low bits": ("__umul24(a, b)", lambda a, b: (a & np.uint32(0xFFFFFF)) * (b & np.uint32(0xFFFFFF))),
+    "a signed product of low bits": ("__mul24((int)a, (int)b)", lambda a, b: (
+        (a.view(np.int32) << 8 >> 8) * (b.view(np.int32) << 8 >> 8))),
+    "two halves": ("__half_as_ushort(__high2half(__floats2half2_rn(2.5f, (float)(a & 1023))))", lambda a, b: (
+        (a & np.uint32(1023)).astype(np.float16).view(np.uint16).astype(np.uint32))),
     "an average": ("__uhadd(a, b)", lambda a, b: (a.astype(np.uint64) + b) >> np.uint64(1)),
     "signed products of bytes": ("__dp4a((int)a, (int)b, 3)", lambda a, b: (
         (_bytes(a).view(np.int8).astype(np.int32) * _bytes(b).view(np.int8)).sum(1) + 3)),

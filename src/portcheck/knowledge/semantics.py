@@ -71,6 +71,7 @@ class Semantics(StrEnum):
     COMPUTE_COMPARE_ALL = "compute.compare_all"
     COMPUTE_BYTE_PERMUTE = "compute.byte_permute"
     COMPUTE_DIFFERENCE_SUM = "compute.difference_sum"
+    COMPUTE_PRODUCT_OF_PARTS = "compute.product_of_parts"
     COMPUTE_AVERAGE = "compute.average"
     COMPUTE_FIXED_ORDER = "compute.fixed_order"
     COMPUTE_NORM = "compute.norm"

@@ -93,7 +93,7 @@ def read_counted(
     names = [found.name for found in updates]
     if set(names) - set(starts) or set(starts) - set(names) or len(set(names)) != len(names):
         return None
-    if not _is_steady(state, node, test, update, names):
+    if not _is_steady(state, node, test, update, names) or _depends(test, updates, name):
         return None
     return _build(state, starts, updates, (name, operator, bound), test)
 
@@ -324,6 +324,16 @@ def _comparison(test: Node, names: list[str]) -> tuple[str, str, Node | None] | 
     if right.type == "identifier" and right.text in names:
         return right.text, _FLIPPED[operator.text], left
     return None
+
+
+def _depends(test: Node, updates: list[_Update], name: str) -> bool:
+    """Whether the bound, or a step, reads another variable of the loop."""
+    names = {found.name for found in updates}
+    read = {found.text for found in test.found("identifier")} - {name}
+    for update in updates:
+        if update.amount is not None:
+            read |= {found.text for found in update.amount.found("identifier")}
+    return bool(names & read)
 
 
 def _is_steady(state: State, node: Node, test: Node, update: Node, names: list[str]) -> bool:

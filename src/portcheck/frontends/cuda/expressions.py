@@ -34,7 +34,7 @@ from portcheck.frontends.cuda.places import (
     scalar,
     target,
 )  # fmt: skip
-from portcheck.frontends.cuda.regrouping import regrouped
+from portcheck.frontends.cuda.regrouping import holds_wreck, regrouped, separated
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statement_values import statement_value
 from portcheck.frontends.cuda.stepping import advance
@@ -114,6 +114,10 @@ def _leaf(state: State, node: Node) -> Value:
 
 def _compound(state: State, node: Node) -> Value:
     meant = regrouped(state, node)
+    if meant is None and holds_wreck(node):
+        meant = separated(node)
+        if meant is None:
+            return state.opaque(node, "text that does not parse")
     if meant is not None:
         return state.evaluate(meant)
     match node.type:

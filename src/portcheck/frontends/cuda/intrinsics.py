@@ -145,7 +145,12 @@ def _cast(state: State, call: CallSite, construct: Construct) -> Value | None:
         return Aggregate(_packed_type(state, dtype, value), members)
     result = _cast_one(state, call, construct, scalar(state, value, node), dtype)
     type_ = vector_type(state, dtype, construct.lanes) if construct.lanes > 1 else None
-    return result if type_ is None else Aggregate(type_, tuple((name, result) for name, _ in type_.fields))
+    if type_ is None:
+        return result
+    others = [scalar(state, state.evaluate(other), other) for other in call.arguments[1:]]
+    results = [result, *(_cast_one(state, call, construct, other, dtype) for other in others)]
+    lanes = results if len(results) == len(type_.fields) else [result] * len(type_.fields)
+    return Aggregate(type_, tuple((name, member) for (name, _), member in zip(type_.fields, lanes, strict=True)))
 
 
 def _packed_type(state: State, dtype: DType, value: Aggregate) -> CType:

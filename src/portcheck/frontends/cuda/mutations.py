@@ -127,7 +127,7 @@ def _targets(node: Node, takes_reference: Callable[[Node, int], bool]) -> list[t
         case "gnu_asm_output_operand":
             return _named(node.field("value"), False)
         case "ERROR":
-            return [(found.text, False) for found in node.found("identifier")]
+            return [(found.text, False) for found in _wrecked(node).found("identifier")]
         case "init_declarator":
             value = node.field("value")
             declarator = node.field("declarator")
@@ -136,6 +136,12 @@ def _targets(node: Node, takes_reference: Callable[[Node, int], bool]) -> list[t
         case _:
             pass
     return []
+
+
+def _wrecked(node: Node) -> Node:
+    """The expression that text which does not parse is a part of, else that text."""
+    parent = node.parent
+    return parent if parent is not None and parent.type.endswith("_expression") else node
 
 
 def _named(node: Node | None, moves: bool) -> list[tuple[str, bool]]:

@@ -1,11 +1,13 @@
-"""What the grammar reads as a cast although the name in the parentheses is no type: `(i) + (n) * (j)`.
+"""What the grammar reads in another order than C++ does.
 
-Such text comes as `((i)(+(n))) * (j)`, which binds in another order. It is taken apart into operands and operators and
-put together again by their precedence.
+`(i) + (n) * (j)` is read as a cast although the name in the parentheses is no type: `((i)(+(n))) * (j)` binds in
+another order. It is taken apart into operands and operators and put together again by their precedence. In
+`(a = 1, b)` the grammar gives the comma no place: what stands between commas is put together again.
 """
 
 from __future__ import annotations
 
+from portcheck.frontends.cuda.lexer import tokens_of
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -13,6 +15,7 @@ from portcheck.frontends.cuda.types import named_type
 from portcheck.frontends.cuda.values import CType, TypeKind
 
 _PREFIXED = frozenset({"unary_expression", "pointer_expression"})
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _LEVELS = (
     ("||", "or"), ("&&", "and"), ("|", "bitor"), ("^", "xor"), ("&", "bitand"), ("==", "!=", "not_eq"),
     ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
@@ -29,6 +32,24 @@ def regrouped(state: State, node: Node) -> Node | None:
     if not is_misread or any(operator not in _PRECEDENCE for operator in operators):
         return None
     return parse_expression(_grouped(parts), node.span)
+
+
+def holds_wreck(node: Node) -> bool:
+    """Whether a part of the expression itself, not of one inside it, did not parse."""
+    return node.is_broken and any(child.type == "ERROR" for child in node.children)
+
+
+def separated(node: Node) -> Node | None:
+    """`a = 1, b`, in which the grammar has no place for the comma, as it is meant; None where that is no expression."""
+    parts: list[str] = [""]
+    depth = 0
+    for token in tokens_of(node.text):
+        depth += (token.text in _OPENING) - (token.text in _CLOSING)
+        if token.text == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += token.text
+    return parse_expression(", ".join(f"({part})" for part in parts), node.span) if len(parts) > 1 else None
 
 
 def _parts(state: State, node: Node) -> tuple[list[str], bool]:

@@ -13,7 +13,7 @@ from portcheck.frontends.cuda.numbers import calculate, reinterpreted
 from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Aggregate, Scalar, Value
-from portcheck.ir import Const, Operator
+from portcheck.ir import Const, Operator, Symbol
 from portcheck.knowledge import Construct, Semantics
 
 _BYTE = 8
@@ -117,6 +117,23 @@ def _difference_sum(state: State, construct: Construct, numbers: list[Scalar]) -
     return calculate(state, "+", distance, convert(state, numbers[2], UINT32))
 
 
+def _product_of_parts(state: State, construct: Construct, numbers: list[Scalar]) -> Scalar:
+    """The low bits of the product of the low bits of two numbers, which carry a sign where the result does."""
+    dtype, dropped = dtype_named(construct.dtype), _WORD - int(construct.value or 0)
+    left, right = (_low_bits(state, convert(state, number, dtype), dropped) for number in numbers[:2])
+    return calculate(state, "*", left, right)
+
+
+def _low_bits(state: State, number: Scalar, dropped: int) -> Scalar:
+    """`number` without its upper bits; an index of the launch is taken to be as small as the source takes it to be."""
+    if isinstance(number.expr, Symbol) and number.expr.name in state.small_symbols:
+        state.note(
+            f"{number.expr.name} is taken to be below 2^{_WORD - dropped - 1}, as its product with fewer bits asks"
+        )
+        return number
+    return calculate(state, ">>", calculate(state, "<<", number, dropped), dropped)
+
+
 def _high(state: State, construct: Construct, numbers: list[Scalar]) -> Scalar:
     word = reinterpreted(state, convert(state, numbers[0], dtype_named("float64")), UINT64)
     return convert(state, calculate(state, ">>", word, _WORD), dtype_named(construct.dtype))
@@ -171,5 +188,6 @@ def _parts(state: State, value: Value, element: DType, start: int) -> list[Scala
 _FUNCTIONS: dict[Semantics, Callable[[State, Construct, list[Scalar]], Scalar]] = {
     Semantics.COMPUTE_BYTE_PERMUTE: _byte_permute, Semantics.SHIFT_FUNNEL_LEFT: _funnel_left,
     Semantics.SHIFT_FUNNEL_RIGHT: _funnel_right, Semantics.COMPUTE_DIFFERENCE_SUM: _difference_sum,
+    Semantics.COMPUTE_PRODUCT_OF_PARTS: _product_of_parts,
     Semantics.BITS_HIGH: _high, Semantics.BITS_LOW: _low, Semantics.BITS_JOIN: _join,
 }  # fmt: skip
