@@ -24,7 +24,7 @@ from portcheck.frontends.cuda.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.vectors import is_variable, variable_members
-from portcheck.ir import OpaqueKind
+from portcheck.ir import ZERO, OpaqueKind
 
 
 def operands(node: Node) -> tuple[Node | None, Node | None, str]:
@@ -169,7 +169,8 @@ def update(state: State, node: Node) -> Value:
         return state.keep(node, "increment without operand")
     place = state.evaluate(argument)
     if has_members(place):
-        found = state.operator_call(node, f"operator{operator.text}", [(argument, place)])
+        marker = [(argument, Scalar(ZERO, INT32))] if operator.start > argument.start else []
+        found = state.operator_call(node, f"operator{operator.text}", [(argument, place), *marker])
         if found is not None:
             return found
     old = read(state, place, argument)

@@ -8,8 +8,8 @@ from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Function
 from portcheck.frontends.cuda.inlining import chosen
 from portcheck.frontends.cuda.members import member_place, member_value
-from portcheck.frontends.cuda.methods import call_on, converted, functions_of, record_of
-from portcheck.frontends.cuda.places import contents, elements_of, read, write
+from portcheck.frontends.cuda.methods import call_on, converted, functions_of, has_destructor, record_of
+from portcheck.frontends.cuda.places import contents, elements_of, pointer_of, read, write
 from portcheck.frontends.cuda.records import Record, names_of
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -50,13 +50,27 @@ def made(state: State, type_: CType, listed: list[Node], node: Node, name: str =
     is_other = len(listed) == 1 and listed[0].key == node.key and not _constructors(state, record)
     if is_other or not initialise(state, variable, record, listed, values, node):
         return state.opaque(node, f"initialiser of a {type_.name}", kind=OpaqueKind.DTYPE)
+    _destroyed(state, variable, record, node)
     return variable
+
+
+def _destroyed(state: State, variable: Value, record: Record, node: Node) -> None:
+    """Says that a variable will be destroyed by a function that is not followed, where it has such a one."""
+    if has_destructor(state, record):
+        members = [member for _, member in variable.members] if isinstance(variable, Aggregate) else []
+        pointed = [pointer_of(state, member) for member in members]
+        written = [found.buffer for found in pointed if found is not None]
+        is_known = [name for name in written if name in state.buffers and not state.buffers[name].constant]
+        state.keep(node, f"destructor of {record.name}", writes=tuple(dict.fromkeys(is_known)), kind=OpaqueKind.CALL)
 
 
 def made_array(state: State, place: Place, counts: tuple[int, ...], initial: Node | None, node: Node) -> None:
     """Initialises an array of records, element by element."""
     record = record_of(state, place.type)
-    if record is None or (initial is None and is_trivial(state, record)):
+    if record is None:
+        return
+    _destroyed(state, place, record, node)
+    if initial is None and is_trivial(state, record):
         return
     type_ = place.type
     for count in reversed(counts):

@@ -12,11 +12,12 @@ from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.copies import snapshot
 from portcheck.frontends.cuda.frames import Scope
 from portcheck.frontends.cuda.initialisers import first_extent, is_too_much, placed_items
+from portcheck.frontends.cuda.members import as_base
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.types import Declared, arrays_of, base_type, declare, scalar_type, type_of
+from portcheck.frontends.cuda.types import Declared, arrays_of, as_constant, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import (
     Aggregate,
     Buffer,
@@ -199,7 +200,7 @@ def _local(state: State, declarator: Node, declared: Declared, scope: Node | Non
     if initial is not None and initial.type in ("initializer_list", "argument_list"):
         listed = initial.named
     if declared.type.reference and len(listed) == 1:
-        state.bind(declared.name, state.evaluate(listed[0]))
+        state.bind(declared.name, seen_as_declared(state, state.evaluate(listed[0]), declared.type))
         return
     if initial is not None and listed == [initial] and declared.type.kind in (TypeKind.VECTOR, TypeKind.DEDUCED):
         source = state.evaluate(initial)
@@ -223,12 +224,21 @@ def _record(state: State, declared: Declared, listed: list[Node], node: Node) ->
     value = state.make(declared.type, listed, node, declared.name)
     if isinstance(value, Aggregate) and not is_variable(value):
         value = variable_members(state, declared.name, declared.type, value, node, True)
-    state.bind(declared.name, value)
+    state.bind(declared.name, as_constant(value, declared.type.constant))
 
 
 def initial_value(state: State, type_: CType, listed: list[Node], node: Node) -> Value:
     """The value of an initialiser of one or several expressions."""
     return read(state, state.make(type_, listed, node, ""), node)
+
+
+def seen_as_declared(state: State, value: Value, type_: CType) -> Value:
+    """What a reference or pointer of `type_` stands for: the base it names, never to be changed where it says so."""
+    target = type_.target if type_.kind is TypeKind.POINTER else type_
+    if target is None or target.kind is not TypeKind.RECORD:
+        return value
+    value = as_base(state, value, type_)
+    return as_constant(value, target.constant)
 
 
 def declare_variable(state: State, node: Node, declared: Declared, value: Value | None, scope: Node | None) -> None:
@@ -244,6 +254,7 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
     """What a variable with this initial value is bound to; `change` is whether it is changed, and only straight."""
     is_changed, is_straight = change
     type_ = declared.type
+    value = seen_as_declared(state, value, type_) if value is not None else None
     if type_.kind is TypeKind.DEDUCED and isinstance(value, Scalar):
         type_ = scalar_type(value.dtype)
     has_members = isinstance(value, Aggregate) or type_.kind is TypeKind.VECTOR

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.copies import snapshot
-from portcheck.frontends.cuda.declarations import bound_value
+from portcheck.frontends.cuda.declarations import bound_value, seen_as_declared
 from portcheck.frontends.cuda.definitions import Function, declared_name, simple_name
 from portcheck.frontends.cuda.exits import open_exit
 from portcheck.frontends.cuda.frames import Frame, Scope
@@ -30,6 +30,7 @@ from portcheck.frontends.cuda.types import (
     arrays_of,
     base_type,
     declare,
+    is_constant,
     pointer_to,
     scalar_type,
     type_of,
@@ -172,9 +173,14 @@ def _instances(state: State, functions: list[Function], call: CallSite) -> list[
     return special or [function for function in functions if not function.specialised]
 
 
-def chosen(state: State, functions: Iterable[Function], values: list[Value]) -> Function | None:
-    """The overload whose parameters fit the arguments best; None where none takes so many."""
-    found: list[tuple[int, Function]] = []
+def chosen(
+    state: State, functions: Iterable[Function], values: list[Value], owner: Value | None = None
+) -> Function | None:
+    """The overload whose parameters fit the arguments best; None where none takes so many.
+
+    Of several that fit alike, the one that says `const` of just what is constant; `owner` is what it is called on.
+    """
+    found: list[tuple[tuple[int, int], Function]] = []
     for function in functions:
         parameters = function.parameters
         required = [parameter for parameter in parameters if parameter.type == "parameter_declaration"]
@@ -182,11 +188,24 @@ def chosen(state: State, functions: Iterable[Function], values: list[Value]) -> 
             continue
         fit = _fit(state, function, values)
         if fit is not None:
-            found.append((fit, function))
+            found.append(((fit, _constness(state, function, values, owner)), function))
     if not found:
         return None
     best = max(score for score, _ in found)
     return next(function for score, function in found if score == best)
+
+
+def _constness(state: State, function: Function, values: list[Value], owner: Value | None) -> int:
+    """At how many places a function says `const` of what is constant and nothing of what is not."""
+    score = int(owner is not None and is_constant(owner) == function.is_constant)
+    for parameter, value in zip(function.parameters, values, strict=False):
+        declarator = parameter.field("declarator")
+        is_indirect = declarator is not None and declarator.type.removeprefix("abstract_") in _INDIRECT
+        score += is_indirect and is_constant(value) == parameter.has("const")
+    return score
+
+
+_INDIRECT = frozenset({"pointer_declarator", "reference_declarator"})
 
 
 def _fit(state: State, function: Function, values: list[Value]) -> int | None:
@@ -247,7 +266,7 @@ def _argument(state: State, node: Node, declared: Declared, value: Value, body: 
     if declared.extents and isinstance(value, Place) and value.remaining == len(declared.extents):
         return value
     if declared.type.reference and not (declared.type.constant and isinstance(value, Place) and not value.index):
-        return value
+        return seen_as_declared(state, value, declared.type)
     if declared.extents:
         row = arrays_of(state, Declared(declared.name, declared.type, declared.extents[1:]))
         declared = Declared(declared.name, pointer_to(row))

@@ -8,7 +8,7 @@ from portcheck.core.dtype import INT32, INT64
 from portcheck.frontends.cuda.layout import offset_of, size_of_dtype, storage
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.types import complete, scalar_type
-from portcheck.frontends.cuda.values import BASE, Aggregate, CType, Place, Slot, TypeKind, Value
+from portcheck.frontends.cuda.values import BASE, Aggregate, CType, Handle, Place, Pointer, Slot, TypeKind, Value
 from portcheck.frontends.cuda.views import moved
 from portcheck.ir import Const
 
@@ -37,6 +37,26 @@ def member_value(value: Aggregate, name: str) -> Value | None:
         if inner is not None:
             return inner
     return None
+
+
+def as_base(state: State, value: Value, wanted: CType) -> Value:
+    """`value`, or its address, as the base `wanted` of its record (or a pointer to that); itself where it is none.
+
+    A base with virtual functions is left as what it is part of, which says what those are.
+    """
+    if isinstance(value, Handle):
+        part = as_base(state, value.target, wanted.target) if wanted.target is not None else value
+        return Handle(part) if isinstance(part, Aggregate) else value
+    if isinstance(value, Pointer):
+        whole = Place(value.buffer, value.index, value.type, rest=value.rest)
+        part = as_base(state, whole, wanted.target) if wanted.target is not None else value
+        return Pointer(part.buffer, part.index, part.type, part.rest) if isinstance(part, Place) else value
+    record = state.records.get(wanted.name) if wanted.kind is TypeKind.RECORD else None
+    if record is None or record.is_virtual or not isinstance(value, Aggregate | Place):
+        return value
+    name = f"{BASE}{record.name}"
+    found = member_value(value, name) if isinstance(value, Aggregate) else member_place(state, value, name)
+    return value if found is None or value.type.name == record.name else found
 
 
 def part_of(state: State, place: Place, field: str, type_: CType) -> Place | None:

@@ -9,13 +9,13 @@ from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.definitions import CONVERSION, Function
 from portcheck.frontends.cuda.frames import Scope
 from portcheck.frontends.cuda.inlining import chosen, inline, result_type
-from portcheck.frontends.cuda.members import is_punned, member_place, member_value
+from portcheck.frontends.cuda.members import as_base, is_punned, member_place, member_value
 from portcheck.frontends.cuda.places import pointer_of, read, target
 from portcheck.frontends.cuda.records import Record, names_of
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import template_parameters
-from portcheck.frontends.cuda.types import complete, named_type, type_of, type_of_value
+from portcheck.frontends.cuda.types import as_constant, complete, element_type_of, named_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
     BASE,
     Aggregate,
@@ -77,10 +77,20 @@ def _is_of(state: State, record: Record, function: Function) -> bool:
     return type_of(state, scope).name == record.name
 
 
+def has_destructor(state: State, record: Record) -> bool:
+    """Whether something happens when a variable of a record, or of a member or base of it, ceases to be."""
+    name = f"~{record.simple_name}"
+    own = [function for holder, function in functions_of(state, record, name) if holder is record]
+    if any(function.body is not None and function.body.named for function in own) or (record.is_ending and not own):
+        return True
+    inner = (record_of(state, element_type_of(type_)) for _, type_ in record.type.fields if not type_.reference)
+    return any(found is not None and has_destructor(state, found) for found in inner)
+
+
 def method_call(state: State, call: CallSite, owner: Value | None, record: Record, values: list[Value]) -> Value | None:
     """The call of a function of `record` on `owner` (None: on none); None where no such function is at hand."""
     found = functions_of(state, record, call.name)
-    function = chosen(state, [function for _, function in found], values) if found else None
+    function = chosen(state, [function for _, function in found], values, owner) if found else None
     if function is None:
         return None
     holder = next(holder for holder, candidate in found if candidate is function)
@@ -97,7 +107,8 @@ def call_on(
     holder, owner = held
     scopes = [*holder.scopes, *_renamed(holder, function)]
     if owner is not None:
-        owner = _addressable(state, owner, call.node)
+        owner = as_base(state, _addressable(state, owner, call.node), holder.type)
+        owner = as_constant(owner, True) if function.is_constant else owner
         scopes.append(_members(state, owner))
     return inline(state, function, call, values, scopes, before)
 

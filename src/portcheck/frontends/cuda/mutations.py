@@ -74,7 +74,10 @@ class Mutations:
 
 
 def _shown(node: Node, shows: Callable[[Node, int], bool]) -> Iterator[str]:
-    """The names whose bytes `node` shows: under a cast of their address, or in a call that may look at them."""
+    """The names whose bytes `node` shows: it casts their address, takes that of a member, or calls what may look."""
+    member = node.field("argument") if node.type == "pointer_expression" and node.has("&") else None
+    if member is not None and bare(member).type == "field_expression":
+        yield from (name for name, _ in _named(member, False))
     if node.type == "cast_expression":
         value = node.field("value")
         yield from _addressed(value) if value is not None else ()

@@ -15,11 +15,12 @@ from portcheck.frontends.cuda.names import enumerator_value
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import arrays_of, constant_of, declare, defined, pointer_to, type_of
-from portcheck.frontends.cuda.values import BASE, CType, Scalar, TypeKind
+from portcheck.frontends.cuda.values import BASE, BIT_FIELD, CType, Scalar, TypeKind
 from portcheck.ir import Const
 
 RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
 _PACK = "pragma pack"
+_DESTRUCTOR = "destructor_name"
 _STATIC = frozenset({"static", "constexpr"})
 
 
@@ -65,6 +66,8 @@ class Record:
     types: dict[str, Node] = field(default_factory=dict)
     enumerators: dict[str, tuple[Node, Node]] = field(default_factory=dict)
     is_virtual: bool = False
+    is_ending: bool = False
+    """Whether it declares a destructor that is defined elsewhere."""
     assigned: set[str] | None = None
 
     @property
@@ -260,12 +263,13 @@ class _Placing:
         base = type_of(self._state, specifier, node.has("const"), node.has("volatile"))
         alignment = max((alignment_stated(self._state, child) for child in node.named), default=1)
         for declarator, default, is_bits in _with_defaults(node):
+            self._record.is_ending = self._record.is_ending or bool(declarator.found(_DESTRUCTOR))
             declared = declare(self._state, base, declarator)
             if declared.type.name == "function":
                 continue
             type_ = arrays_of(self._state, declared)
             if is_bits:
-                type_ = CType(kind=TypeKind.UNKNOWN, name="bit-field")
+                type_ = CType(kind=TypeKind.UNKNOWN, name=BIT_FIELD)
             if default is not None:
                 self._record.defaults[declared.name] = default
             self._place(declared.name, type_, alignment)

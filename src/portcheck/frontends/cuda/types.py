@@ -244,11 +244,36 @@ def type_of_value(value: Value, through_pointer: bool = False) -> CType | None:
     return None
 
 
+def is_constant(value: Value) -> bool:
+    """Whether what `value` is, or points to, may not be changed through it; so it is with what is no variable."""
+    type_ = type_of_value(value, through_pointer=True) or type_of_value(value)
+    return isinstance(value, Scalar) or (type_ is not None and type_.constant)
+
+
+def as_constant(value: Value, constant: bool) -> Value:
+    """A record, or its address, as one that is constant or not: that chooses among its functions."""
+    match value:
+        case Aggregate() | Place() | Pointer() if value.type.kind is TypeKind.RECORD:
+            return replace(value, type=replace(value.type, constant=constant))
+        case Handle(target=target):
+            return Handle(replace(target, type=replace(target.type, constant=constant)))
+        case _:
+            pass
+    return value
+
+
 def complete(state: State, type_: CType) -> CType:
     """`type_` with its members, where it was named before they were known."""
     if type_.kind is not TypeKind.RECORD or type_.fields or type_.name not in state.records:
         return type_
     return replace(type_, fields=state.records[type_.name].type.fields)
+
+
+def element_type_of(type_: CType) -> CType:
+    """What an array is made of, else the type itself."""
+    while type_.kind is TypeKind.ARRAY and type_.target is not None:
+        type_ = type_.target
+    return type_
 
 
 def constant_of(state: State, node: Node) -> int | None:

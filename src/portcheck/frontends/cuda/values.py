@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 BASE = "@"
 """What the name of a member begins with that has none of its own: a base, an anonymous union."""
+BIT_FIELD = "bit-field"
+"""What the type of a member is called that takes some bits of a number."""
 
 
 class TypeKind(StrEnum):

@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import complete
 from portcheck.frontends.cuda.values import (
+    BIT_FIELD,
     Aggregate,
     CType,
     Lost,
@@ -46,6 +47,8 @@ def variable_members(
     A number where members were wanted (text that was not understood) stands for each of them.
     """
     shape = complete(state, value.type if isinstance(value, Aggregate) else type_)
+    if any(field.name == BIT_FIELD for _, field in shape.fields):
+        return state.opaque(node, f"{type_.name}, which has bit-fields", kind=OpaqueKind.DTYPE)
     is_shown = state.mutations is not None and state.mutations.is_shown(name)
     if is_punned(state, shape) or (is_shown and storage(state, shape) is not None):
         return in_memory(state, name, shape, value, node)
