@@ -10,7 +10,7 @@ from portcheck.frontends.cuda.facilities import facility_method
 from portcheck.frontends.cuda.groups import method, operator_named, operator_object
 from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
-from portcheck.frontends.cuda.members import member_place, member_value
+from portcheck.frontends.cuda.members import as_base, member_place, member_value
 from portcheck.frontends.cuda.methods import THIS, functions_of, method_call, owner_of, record_of
 from portcheck.frontends.cuda.names import constant, function_pointer, identifier
 from portcheck.frontends.cuda.obstacles import construct_kind
@@ -275,6 +275,9 @@ def _bare_name(state: State, node: Node) -> Value:
         member = state.member_name(owner, short)
         if member is not None and not isinstance(member, CType):
             return member
+        hidden = _of_base(state, owner, short)
+        if hidden is not None:
+            return hidden
     if construct is not None and construct.value is not None:
         return identifier(state, node, name)
     if not templates:
@@ -284,6 +287,14 @@ def _bare_name(state: State, node: Node) -> Value:
     if short in state.definitions.functions:
         return FunctionName(short)
     return state.opaque(node, f"unknown name {name}", kind=OpaqueKind.CALL)
+
+
+def _of_base(state: State, base: CType, name: str) -> Value | None:
+    """The member that a base, named as its scope, has of what a function is called on."""
+    this = state.lookup(THIS)
+    part = as_base(state, owner_of(state, this), base) if isinstance(this, Pointer | Handle) else None
+    type_ = type_of_value(part) if part is not None else None
+    return _member_object(state, part, name) if part is not None and type_ and type_.name == base.name else None
 
 
 def _braced(state: State, node: Node) -> Value:

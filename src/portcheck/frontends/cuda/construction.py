@@ -6,9 +6,9 @@ from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Function
-from portcheck.frontends.cuda.inlining import chosen
 from portcheck.frontends.cuda.members import member_place, member_value
 from portcheck.frontends.cuda.methods import call_on, converted, functions_of, has_destructor, record_of
+from portcheck.frontends.cuda.overloads import chosen
 from portcheck.frontends.cuda.places import contents, elements_of, pointer_of, read, write
 from portcheck.frontends.cuda.records import Record, names_of
 from portcheck.frontends.cuda.state import State

@@ -35,6 +35,11 @@ class Function:
         return listed.named if listed is not None else []
 
     @property
+    def is_special(self) -> bool:
+        """Whether it is an explicit specialisation: `template <>` stands before it."""
+        return self.template is not None and not self.template.named
+
+    @property
     def is_constant(self) -> bool:
         """Whether it is a function of a record that does not change what it is called on."""
         return any(child.type == "type_qualifier" and child.text == "const" for child in self.declarator.named)

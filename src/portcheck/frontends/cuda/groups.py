@@ -10,8 +10,9 @@ from portcheck.frontends.cuda.arithmetic import apply_operator, binary
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange, lanes_mask
-from portcheck.frontends.cuda.inlining import chosen, inline
+from portcheck.frontends.cuda.inlining import inline
 from portcheck.frontends.cuda.numbers import calculate
+from portcheck.frontends.cuda.overloads import chosen
 from portcheck.frontends.cuda.places import read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.copies import snapshot
@@ -12,6 +12,7 @@ from portcheck.frontends.cuda.exits import open_exit
 from portcheck.frontends.cuda.frames import Frame, Scope
 from portcheck.frontends.cuda.instances import shown_argument
 from portcheck.frontends.cuda.mutations import Mutations
+from portcheck.frontends.cuda.overloads import chosen_for, instance_text
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.results import allocate_registers, result_of
 from portcheck.frontends.cuda.returns import returns, returns_early, returns_inside_loop
@@ -19,9 +20,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.templates import (
     bind_template,
-    template_argument,
     template_arguments,
-    template_parameters,
 )
 from portcheck.frontends.cuda.types import (
     DEDUCED,
@@ -30,17 +29,14 @@ from portcheck.frontends.cuda.types import (
     arrays_of,
     base_type,
     declare,
-    is_constant,
     pointer_to,
     scalar_type,
     type_of,
-    type_of_value,
 )  # fmt: skip
 from portcheck.frontends.cuda.values import (
     Aggregate,
     Closure,
     CType,
-    FunctionName,
     Nothing,
     Place,
     Scalar,
@@ -48,7 +44,7 @@ from portcheck.frontends.cuda.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.vectors import variable_members
-from portcheck.ir import Const, OpaqueKind
+from portcheck.ir import OpaqueKind
 
 _DEEPEST = 24
 
@@ -60,9 +56,9 @@ def helper_call(state: State, call: CallSite) -> Value | None:
     """The call of a function whose text is at hand; None where none of that name takes these arguments."""
     values = [Nothing() if argument.type == _BRACES else state.evaluate(argument) for argument in call.arguments]
     free = [found for found in state.definitions.functions.get(call.name, []) if not _is_method(state, found)]
-    function = chosen(state, _instances(state, free, call), values)
-    if function is None:
-        return None
+    function = chosen_for(state, free, call, values)
+    if not isinstance(function, Function):
+        return function
     for position, (parameter, argument) in enumerate(zip(function.parameters, call.arguments, strict=False)):
         if argument.type == _BRACES:
             type_ = declare(state, type_of(state, parameter.field("type")), parameter.field("declarator")).type
@@ -87,7 +83,7 @@ def inline(
     """
     body = function.body
     given = template_arguments(state, function, call)
-    key = ("function", function.name, function.node.key, *map(_instance, given), len(values))
+    key = ("function", function.name, function.node.key, *map(instance_text, given), len(values))
     depth = sum(1 for instance in state.instances if instance[0] == "function")
     if body is None or depth >= _DEEPEST:
         return None
@@ -146,104 +142,6 @@ def _run(state: State, frame: Frame, body: Node) -> None:
             state.execute_all(body.named)
     finally:
         state.frames.pop()
-
-
-def _instance(argument: Value | CType | None) -> str:
-    """What tells the instances of a template apart as far as it is known; else ""."""
-    match argument:
-        case CType(name=name) | FunctionName(name=name):
-            return name
-        case Scalar(expr=Const(value=value)):
-            return str(value)
-        case _:
-            pass
-    return ""
-
-
-def _instances(state: State, functions: list[Function], call: CallSite) -> list[Function]:
-    """The explicit specialisations for the template arguments of a call; without one, what is none."""
-    if not any(function.specialised for function in functions):
-        return functions
-    given = [_instance(template_argument(state, node)) for node in call.templates]
-    special: list[Function] = []
-    for function in functions:
-        stated = [_instance(template_argument(state, node)) for node in function.specialised]
-        if stated and "" not in stated and stated == given[: len(stated)]:
-            special.append(function)
-    return special or [function for function in functions if not function.specialised]
-
-
-def chosen(
-    state: State, functions: Iterable[Function], values: list[Value], owner: Value | None = None
-) -> Function | None:
-    """The overload whose parameters fit the arguments best; None where none takes so many.
-
-    Of several that fit alike, the one that says `const` of just what is constant; `owner` is what it is called on.
-    """
-    found: list[tuple[tuple[int, int], Function]] = []
-    for function in functions:
-        parameters = function.parameters
-        required = [parameter for parameter in parameters if parameter.type == "parameter_declaration"]
-        if not len(required) <= len(values) <= len(parameters) or function.is_kernel:
-            continue
-        fit = _fit(state, function, values)
-        if fit is not None:
-            found.append(((fit, _constness(state, function, values, owner)), function))
-    if not found:
-        return None
-    best = max(score for score, _ in found)
-    return next(function for score, function in found if score == best)
-
-
-def _constness(state: State, function: Function, values: list[Value], owner: Value | None) -> int:
-    """At how many places a function says `const` of what is constant and nothing of what is not."""
-    score = int(owner is not None and is_constant(owner) == function.is_constant)
-    for parameter, value in zip(function.parameters, values, strict=False):
-        declarator = parameter.field("declarator")
-        is_indirect = declarator is not None and declarator.type.removeprefix("abstract_") in _INDIRECT
-        score += is_indirect and is_constant(value) == parameter.has("const")
-    return score
-
-
-_INDIRECT = frozenset({"pointer_declarator", "reference_declarator"})
-
-
-def _fit(state: State, function: Function, values: list[Value]) -> int | None:
-    """How well the parameters fit the arguments; None where one takes no such value."""
-    score = 0
-    open_names = {name for name, _, _ in template_parameters(function.template)}
-    for parameter, value in zip(function.parameters, values, strict=False):
-        specifier = parameter.field("type")
-        if specifier is not None and specifier.text in open_names:
-            continue
-        type_ = declare(state, type_of(state, parameter.field("type")), parameter.field("declarator")).type
-        if not _converts(state, value, type_):
-            return None
-        dtype = value.dtype if isinstance(value, Scalar) else None
-        if isinstance(value, Place) and not value.remaining:
-            dtype = value.type.dtype
-        if dtype is not None:
-            score += 2 * (type_.dtype == dtype) - (type_.kind is TypeKind.POINTER) * 2
-        elif type_.kind is TypeKind.POINTER:
-            target = type_.target.dtype if type_.target is not None else None
-            score += 1 + (target is not None and target == getattr(getattr(value, "type", None), "dtype", None))
-        else:
-            own = type_of_value(value)
-            score += 2 * (own is not None and type_.name == own.name)
-    return score
-
-
-def _converts(state: State, value: Value, type_: CType) -> bool:
-    """Whether a parameter of `type_` may take `value`: a vector takes its like, a record what it can be made of."""
-    own = type_of_value(value)
-    if own is None or type_.kind is TypeKind.UNKNOWN:
-        return True
-    if TypeKind.VECTOR in (own.kind, type_.kind):
-        return own.name == type_.name or TypeKind.RECORD in (own.kind, type_.kind)
-    if type_.kind is TypeKind.RECORD and own.kind is TypeKind.SCALAR:
-        record = state.records.get(type_.name)
-        return record is None or bool(record.functions.get(record.simple_name))
-    return True
 
 
 def _bind_parameters(state: State, function: Function, body: Node, given: tuple[CallSite, list[Value]]) -> None:

@@ -17,9 +17,11 @@ def member_place(state: State, place: Place, name: str) -> Place | None:
     """A member of a vector or record in memory; those of bases and anonymous unions count as its own."""
     if place.remaining:
         return None
-    for field, field_type in complete(state, place.type).fields:
-        if field == name:
-            return part_of(state, place, field, field_type)
+    fields = complete(state, place.type).fields
+    own = next((type_ for field, type_ in fields if field == name), None)
+    if own is not None:
+        return part_of(state, place, name, own)
+    for field, field_type in fields:
         inner = part_of(state, place, field, field_type) if field.startswith(BASE) else None
         found = member_place(state, inner, name) if inner is not None else None
         if found is not None:
@@ -29,10 +31,10 @@ def member_place(state: State, place: Place, name: str) -> Place | None:
 
 def member_value(value: Aggregate, name: str) -> Value | None:
     """A member of a value; those of bases and anonymous unions count as its own."""
+    own = value.member(name)
+    if own is not None:
+        return own.value if isinstance(own, Slot) and own.is_reference else own
     for field, member in value.members:
-        if field == name:
-            is_alias = isinstance(member, Slot) and member.is_reference
-            return member.value if is_alias and isinstance(member, Slot) else member
         inner = member_value(member, name) if field.startswith(BASE) and isinstance(member, Aggregate) else None
         if inner is not None:
             return inner

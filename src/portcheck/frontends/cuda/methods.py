@@ -8,8 +8,9 @@ from portcheck.core.dtype import DType
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.definitions import CONVERSION, Function
 from portcheck.frontends.cuda.frames import Scope
-from portcheck.frontends.cuda.inlining import chosen, inline, result_type
+from portcheck.frontends.cuda.inlining import inline, result_type
 from portcheck.frontends.cuda.members import as_base, is_punned, member_place, member_value
+from portcheck.frontends.cuda.overloads import chosen, chosen_for, signature
 from portcheck.frontends.cuda.places import pointer_of, read, target
 from portcheck.frontends.cuda.records import Record, names_of
 from portcheck.frontends.cuda.state import State
@@ -58,12 +59,25 @@ def functions_of(state: State, record: Record, name: str) -> list[tuple[Record, 
         if found.name == name and _is_of(state, record, found)
     ]  # fmt: skip
     if inside or outside:
-        return [(record, function) for function in (*inside, *outside)]
+        return [(record, function) for function in _without_specialised(state, record, [*inside, *outside])]
     for base in record.bases:
         found = functions_of(state, base, name)
         if found:
             return found
     return []
+
+
+def _without_specialised(state: State, record: Record, functions: list[Function]) -> list[Function]:
+    """`functions` without those of the record's template that these arguments have others for."""
+    special = [function for function in functions if function.is_special and not function.specialised]
+    if not special:
+        return functions
+    with names_of(state, record), state.builder.region():
+        replaced = [(signature(state, function), function.is_constant) for function in special]
+        return [
+            function for function in functions
+            if function.is_special or (signature(state, function), function.is_constant) not in replaced
+        ]  # fmt: skip
 
 
 def _is_of(state: State, record: Record, function: Function) -> bool:
@@ -90,9 +104,9 @@ def has_destructor(state: State, record: Record) -> bool:
 def method_call(state: State, call: CallSite, owner: Value | None, record: Record, values: list[Value]) -> Value | None:
     """The call of a function of `record` on `owner` (None: on none); None where no such function is at hand."""
     found = functions_of(state, record, call.name)
-    function = chosen(state, [function for _, function in found], values, owner) if found else None
-    if function is None:
-        return None
+    function = chosen_for(state, [function for _, function in found], call, values, owner) if found else None
+    if not isinstance(function, Function):
+        return function
     holder = next(holder for holder, candidate in found if candidate is function)
     if record.is_virtual and function.node.has("virtual"):
         return state.opaque(call.node, f"virtual call of {call.name}", kind=OpaqueKind.CALL)
