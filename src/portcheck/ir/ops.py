@@ -278,7 +278,7 @@ class Atomic(Operation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample(Operation):
-    """Reads a `component` of a texture or surface; what is not stated of how it was set up is None (see 0011)."""
+    """Reads a `component` of a texture or surface; what is not stated of how it was set up is None (see 0013)."""
 
     kind: SampleKind
     texture: Expr
