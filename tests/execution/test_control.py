@@ -38,6 +38,12 @@ CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
         "f(x,n); f(x+3,n-1); f(x+6,n-2);",
         (1, 1, 2, 1, 2, 3, 0, 0, 3, 0, 0, 0),
     ),
+    "return behind a condition that never holds": (
+        "__device__ int f(int v,int m){ if(m==0) return 9; else if(v>3) return 2; return 3; } "
+        "template<int M> __device__ int g(int v){ if(M==0) return 9; else { if(v>3) return 2; } return 3; }",
+        "x[0]=f(n,1); x[1]=f(1,1); x[2]=f(n,0); x[3]=g<1>(n); x[4]=g<1>(3); x[5]=g<0>(n);",
+        (2, 3, 9, 2, 3, 9, 0, 0, 0, 0, 0, 0),
+    ),
     "while return": (
         "__device__ int g(int k){ while(true){ k=k*3+1; if(k>50) return k; if(k==13) break; } k+=5; "
         "return k; }",

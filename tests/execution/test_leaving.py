@@ -38,3 +38,21 @@ def test_values_of_the_iteration_before_do_not_count_for_those_who_stay() -> Non
     done = executed(SKIPPED, {"out": np.zeros(1280, np.float32), "x": x, "n": n}, 5, 256)
     assert done.faults == ()
     np.testing.assert_array_equal(done.arrays["out"], wanted)
+
+
+def test_threads_leave_inside_a_branch_that_all_take() -> None:
+    text = """
+    __global__ void k(int* o, const int* a, int n) {
+      int i = threadIdx.x;
+      int v = a[i], w = v * 3;
+      if (n > 2) {
+        if (v > 40) return;
+        o[i] = v + w;
+        if (v < 10) { o[i] = 7; return; }
+      }
+      o[i] += w;
+    }"""
+    a = np.arange(64, dtype=np.int32)[::-1].copy()
+    run = executed(text, {"o": np.full(64, -1, np.int32), "a": a, "n": 4}, 1, 64)
+    expected = np.where(a > 40, -1, np.where(a < 10, 7, a * 7))
+    np.testing.assert_array_equal(run.arrays["o"], expected)

@@ -140,9 +140,9 @@ def branch(compilation: Compilation, op: Branch, compile_step: CompileStep) -> S
     def run(batch: Batch) -> None:
         holds = condition(batch)
         if holds.ndim == 0 or holds.all():
-            (then if holds.all() else otherwise).run(batch)
+            run_whole(batch, then if holds.all() else otherwise)
         elif not holds.any():
-            otherwise.run(batch)
+            run_whole(batch, otherwise)
         else:
             _both(batch, holds, then, otherwise)
 
@@ -162,6 +162,16 @@ def _both(batch: Batch, holds: Value, then: Body, otherwise: Body) -> None:
         is_whole = is_whole and batch.active is inner
         left.append(batch.active)
     batch.active = outer if is_whole else union(left)
+
+
+def run_whole(batch: Batch, part: Body) -> None:
+    """Runs `part` for all active threads; what it takes from outside is as before, also where some of them leave."""
+    before = batch.active
+    saved = [batch.slots[slot] for slot in part.inputs]
+    part.run(batch)
+    if batch.active is not before:
+        for slot, value in zip(part.inputs, saved, strict=True):
+            batch.slots[slot] = value
 
 
 def _run_for(batch: Batch, part: Body, active: Active, positions: Value) -> None:

@@ -86,7 +86,7 @@ def _with_label(state: State, before: Sequence[Node], after: Sequence[Node]) -> 
     state.exits.append(exit_)
     execute_all(state, before)
     state.exits.remove(exit_)
-    del state.labels[label]
+    state.labels.pop(label, None)  # a label that stands twice is gone already
     execute_all(state, after)
 
 
@@ -214,9 +214,8 @@ def _decided(state: State, arms: tuple[Node, Node | None], rest: list[Node], hol
     if holds:
         execute(state, consequence)
         return
-    for child in alternative.named if alternative is not None else ():
-        execute(state, child)
-    execute_all(state, rest)
+    with state.scope():
+        execute_all(state, [*(alternative.named if alternative is not None else ()), *rest])
 
 
 def _region(state: State, statement: Node) -> list[Op]:
