@@ -86,7 +86,8 @@ def convert(
     """`value` converted to `dtype`, as an assignment or a cast does."""
     if value.dtype == dtype or dtype.is_symbolic:
         return value
-    if isinstance(value.expr, Const):
+    is_usual = not saturating and rounding in (None, default_rounding(state, value.dtype, dtype))
+    if isinstance(value.expr, Const) and is_usual:
         return Scalar(convert_constant(value.expr, dtype), dtype)
     floating = as_floating(state, value, dtype)
     if floating is not None:
