@@ -98,8 +98,8 @@ WORDS: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
     "two halves": ("__half_as_ushort(__high2half(__floats2half2_rn(2.5f, (float)(a & 1023))))", lambda a, b: (
         (a & np.uint32(1023)).astype(np.float16).view(np.uint16).astype(np.uint32))),
     "literals rounded as asked": (
-        "__float2int_rn(3.5f) * 1000u + __float2int_rd(-2.7f) * 100u + (unsigned)__half2float(__float2half_ru(2048.5f))",
-        lambda a, b: np.full_like(a, 4 * 1000 - 3 * 100 + 2050)),
+        "__float2int_rn(3.5f) * 100u + __float2int_rd(-2.7f) * 10u + (unsigned)__half2float(__float2half_ru(2048.5f))",
+        lambda a, b: np.full_like(a, 4 * 100 - 3 * 10 + 2050)),
     "an average": ("__uhadd(a, b)", lambda a, b: (a.astype(np.uint64) + b) >> np.uint64(1)),
     "signed products of bytes": ("__dp4a((int)a, (int)b, 3)", lambda a, b: (
         (_bytes(a).view(np.int8).astype(np.int32) * _bytes(b).view(np.int8)).sum(1) + 3)),
