@@ -84,6 +84,7 @@ def programs(draw: st.DrawFn) -> Program:
         version=draw(st.sampled_from(("", "0.6"))),
         notes=tuple(draw(st.lists(texts, max_size=2))),
         flags=draw(st.sampled_from(((), ("fast-math",), ("fmad", "prec-div")))),
+        temporaries=draw(st.sampled_from(((), ("x",), ("x", "y z")))),
     )
 
 
@@ -124,6 +125,7 @@ class _Maker(Drawing):
             block=self.expressions(3),
             shared_bytes=self.maybe(self.expression),
             arguments=self.some(((), (("x", "d_x"), ("y z", "x")))),
+            values=self.some(((), (("x", Const(3, INT32)), ("y z", Symbol("m", INT32))))),
             is_repeated=self.draw(st.booleans()),
             span=self.draw(st.none() | spans),
         )

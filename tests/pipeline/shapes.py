@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.pipeline.chain import SUM, SUM_PORT
 from tests.pipeline.pairs import SCALING, SCALING_PORT
 
 
@@ -259,7 +260,29 @@ def k(x, w):
         "the result stored the other way round": ("nl.ndarray((n, h), dtype=x", "nl.ndarray((h, n), dtype=x"),
     },
 )
+CHAIN = Family(
+    SUM,
+    SUM_PORT,
+    {
+        "one partial sum too few": ("y, blocks, 0.5f", "y, blocks - 1, 0.5f"),
+        "as many partial sums as elements": ("y, blocks, 0.5f", "y, n, 0.5f"),
+        "one block less than is counted": ("collect<<<blocks,", "collect<<<blocks - 1,"),
+        "another scale": ("0.5f", "0.25f"),
+        "an argument for the scale": ("(sums, y, blocks, 0.5f", "(sums, y, blocks, n * 0.5f"),
+        "one partial sum for all blocks": ("sums[blockIdx.x] =", "sums[0] ="),
+        "fewer elements": ("(x, sums, n)", "(x, sums, n / 2)"),
+    },
+    {
+        "without the scale of the second kernel": (
+            "    nisa.tensor_scalar(dst=s, data=s, op0=nl.multiply, operand0=0.5)\n",
+            "",
+        ),
+        "another operator": ("op=nl.add", "op=nl.max"),
+        "all but the last": ("data=row, axis", "data=row[0:1, 0:n - 1], axis"),
+    },
+)
 FAMILIES = {
+    "chain": CHAIN,
     "rows": ROWS,
     "two stores": TWO_STORES,
     "bias": BIAS,

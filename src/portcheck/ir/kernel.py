@@ -54,6 +54,7 @@ class Kernel:
 class Launch:
     """A run of a kernel. `arguments` maps its parameters to buffers or scalars of the program (absent: same name).
 
+    `values` are the numbers that other scalar parameters have, in the names of the program, as all extents are.
     `grid` and `block` are extents in elements of x, y, z (empty where no launch was found); `shared_bytes` is the
     dynamic shared memory. `is_repeated` says that the launch stands for several, which together may do something else
     than one of them, and that what they do one after the other is not followed.
@@ -64,6 +65,7 @@ class Launch:
     block: tuple[Expr, ...] = ()
     shared_bytes: Expr | None = None
     arguments: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, Expr], ...] = ()
     is_repeated: bool = False
     span: Span | None = None
 
@@ -74,7 +76,8 @@ class Program:
 
     `version` is the language version the source was read as ("0.6" for NKI; empty for CUDA). `notes` are statements
     of the frontend that a report must repeat (assumed macros, chosen template instance, stated flags). `flags` are
-    the compiler's floating-point modes that are on: fast-math, fmad, ftz, prec-div.
+    the compiler's floating-point modes that are on: fast-math, fmad, ftz, prec-div. `temporaries` are the buffers that
+    nobody sees before the first launch or after the last.
     """
 
     side: Side
@@ -84,6 +87,7 @@ class Program:
     version: str = ""
     notes: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    temporaries: tuple[str, ...] = ()
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called `name`; KeyError if there is none."""

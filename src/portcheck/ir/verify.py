@@ -79,10 +79,11 @@ def _launch_problems(program: Program, launch: Launch) -> Iterator[str]:
         yield f"{where} names no kernel of the program"
         return
     known = {parameter.name for parameter in kernel.parameters}
-    for name, _ in launch.arguments:
+    for name, _ in (*launch.arguments, *launch.values):
         if name not in known:
             yield f"{where} gives an argument for {name!r}, which is no parameter"
     sizes = (*launch.grid, *launch.block, *(() if launch.shared_bytes is None else (launch.shared_bytes,)))
+    sizes = (*sizes, *(value for _, value in launch.values))
     for size in sizes:
         yield from (f"{where}: {problem}" for problem in form_problems(size))
 

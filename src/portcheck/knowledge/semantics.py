@@ -194,6 +194,11 @@ class Semantics(StrEnum):
     COLLECTIVE = "collective"
     COLLECTIVE_EXCHANGE = "collective.exchange"
     LAUNCH = "launch"
+    # Of the host
+    HOST_ALLOCATE = "host.allocate"
+    HOST_RELEASE = "host.release"
+    HOST_LAUNCH = "host.launch"
+    HOST_LAUNCH_CONFIGURED = "host.launch_configured"
     # Randomness
     RANDOM = "random"
     RANDOM_UNIFORM = "random.uniform"

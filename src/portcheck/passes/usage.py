@@ -37,21 +37,22 @@ class Usage:
 
 
 def usage(program: Program) -> Usage:
-    """The usage of parameters in all kernels of `program`."""
+    """The usage of parameters in all kernels of `program`, whose names are those of its parameters."""
     ops = list(kernel_operations(program))
     parameters = {parameter.name for kernel in program.kernels for parameter in kernel.parameters}
     results = [name for kernel in program.kernels for name in kernel.results]
     bases = views(ops)
     read = {bases.get(name, name) for op in ops for name in _taken(op)}
     written = [bases.get(name, name) for op in ops for name in writes(op)]
-    outputs = dict.fromkeys([*results, *(name for name in written if name in parameters)])
+    seen = parameters - set(program.temporaries)
+    outputs = dict.fromkeys([*results, *(name for name in written if name in seen)])
     live_buffers, live_scalars = _live(ops, set(outputs), bases)
     return Usage(
-        read=frozenset(read & parameters),
+        read=frozenset(read & seen),
         written=frozenset(set(written)),
         outputs=tuple(outputs),
         scalars_in_values=frozenset(live_scalars & parameters),
-        read_for_outputs=frozenset(live_buffers & parameters),
+        read_for_outputs=frozenset(live_buffers & seen),
     )
 
 

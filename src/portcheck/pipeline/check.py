@@ -18,6 +18,7 @@ from portcheck.frontends.cuda import CudaModule, read_cuda
 from portcheck.frontends.nki import NkiModule, NkiOptions, Port, Reader, read_nki
 from portcheck.frontends.reading import Problem
 from portcheck.ir import Program, Ranges, Side, kernel_operations
+from portcheck.ir.linking import linked
 from portcheck.ir.verify import verify
 from portcheck.knowledge import Knowledge, NkiVersion, load
 from portcheck.passes import Facts, facts_of
@@ -57,8 +58,8 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
     nki = read_port(nki_source, _nki_options(request, target))  # first: it may work beside us
     cuda = read_cuda(cuda_source, cuda_options(request))
     given = {cuda_source.path: cuda_source, nki_source.path: nki_source}
-    names, nki_name, pairing = choose_kernels(request, given, cuda.kernels, nki.kernels)
-    original = cuda.lower(names)
+    names, nki_name, pairing = choose_kernels(request, given, cuda.kernels, nki.kernels, lambda: cuda.chain)
+    original = linked(cuda.lower(names))
     sources = {**given, **_included(original)}
     facts = facts_of(original)
     lost: list[str] = []

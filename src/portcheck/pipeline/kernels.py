@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from portcheck.align.kernels import Pairing, Signature, choose
 from portcheck.core.errors import InputError, did_you_mean
@@ -16,10 +16,12 @@ def choose_kernels(
     sources: Mapping[str, SourceFile],
     cuda: Sequence[KernelSignature],
     nki: Sequence[KernelSignature],
+    chain: Callable[[], tuple[str, ...]] = tuple,
 ) -> tuple[tuple[str, ...], str | None, Pairing]:
     """The original's kernels in launch order, the port's kernel (None: it has none), and why.
 
-    Raises InputError for a kernel that is not there and where no choice can be defended.
+    `chain` gives all kernels of the original, if they are one. Raises InputError for a kernel that is not there and
+    where no choice can be defended.
     """
     if not cuda:
         raise InputError(
@@ -40,6 +42,10 @@ def choose_kernels(
     if request.cuda_kernels and len(right) == 1:
         evidence = "named by the user" if request.nki_kernel else "named by the user, the only kernel of the port"
         return request.cuda_kernels, right[0].name, Pairing(request.cuda_kernels[0], right[0].name, evidence, False)
+    together = chain() if len(right) == 1 and not request.cuda_kernels else ()
+    if together:
+        evidence = "all kernels of the original, launched one after the other; the only kernel of the port"
+        return together, right[0].name, Pairing(together[0], right[0].name, evidence, is_weak=False)
     pairing = choose([_signature(kernel) for kernel in left], [_signature(kernel) for kernel in right])
     if pairing.cuda is None or pairing.nki is None:
         raise _undecided(request, sources, left, right)

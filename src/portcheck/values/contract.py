@@ -120,7 +120,8 @@ def evaluate(program: Program) -> Evaluated:
             contracts[outside] = _contract(outside, buffer, state, kernel)
         folds.extend(_folds(state))
     unique = tuple(dict.fromkeys(assumptions))
-    return Evaluated(tuple(contracts.values()), tuple(dict.fromkeys(folds)), ranges, unique)
+    seen = tuple(contract for name, contract in contracts.items() if name not in program.temporaries)
+    return Evaluated(seen, tuple(dict.fromkeys(folds)), ranges, unique)
 
 
 def _finished(kernel: Kernel, launch: Launch, memory: dict[str, tuple[Event, ...]], is_trusted: bool) -> State:

@@ -40,13 +40,28 @@ def argument_name(launch: Launch, parameter: Parameter) -> str:
 
 def scalars(kernel: Kernel, launch: Launch, arguments: Mapping[str, Argument]) -> dict[str, Number]:
     """The numbers that the kernel's symbols stand for."""
-    given = {name: value for name, value in arguments.items() if value is not None}
-    found = {name: _number(name, value) for name, value in given.items() if not _is_array(value)}
+    found = in_the_program(arguments)
+    outside = dict(found)
     for parameter in kernel.parameters:
         name = argument_name(launch, parameter)
-        if not parameter.is_buffer and name in found:
-            found[parameter.name] = _fitting(parameter, found[name])
-    return found
+        if not parameter.is_buffer and name in outside:
+            found[parameter.name] = _fitting(parameter, outside[name])
+    return found | _stated(kernel, launch, outside)
+
+
+def _stated(kernel: Kernel, launch: Launch, found: Mapping[str, Number]) -> dict[str, Number]:
+    """The numbers the launch itself gives, as the parameters take them."""
+    number = _evaluator(kernel, found)
+    given = {name: number(value) for name, value in launch.values}
+    parameters = {parameter.name: parameter for parameter in kernel.parameters}
+    return {name: _fitting(parameters[name], value) for name, value in given.items() if name in parameters}
+
+
+def in_the_program(arguments: Mapping[str, Argument]) -> dict[str, Number]:
+    """The numbers by their names in the program."""
+    return {
+        name: _number(name, value) for name, value in arguments.items() if value is not None and not _is_array(value)
+    }
 
 
 def _is_array(value: Argument) -> bool:
@@ -81,9 +96,10 @@ def geometry_of(
             raise InputError(
                 f"the launch of {launch.kernel} is not known", "give a geometry: grid, block and shared bytes"
             )
-        size = _sizer(program, launch, symbols)
-        shared = 0 if launch.shared_bytes is None else size(launch.shared_bytes)
-        given = Geometry.of(tuple(map(size, launch.grid)), tuple(map(size, launch.block)), shared)
+        number = _evaluator(program.kernel(launch.kernel), symbols)
+        grid, block = ([int(number(extent)) for extent in extents] for extents in (launch.grid, launch.block))
+        shared = 0 if launch.shared_bytes is None else int(number(launch.shared_bytes))
+        given = Geometry.of(tuple(grid), tuple(block), shared)
     limit = load().cuda_limit("threads_per_block")
     if given.threads > limit:
         raise InputError(f"{launch.kernel}: a block of {given.threads} threads", f"at most {limit} are possible")
@@ -92,20 +108,20 @@ def geometry_of(
     return given
 
 
-def _sizer(program: Program, launch: Launch, symbols: Mapping[str, Number]) -> Callable[[Expr], int]:
+def _evaluator(kernel: Kernel, symbols: Mapping[str, Number]) -> Callable[[Expr], Number]:
+    """What expressions of the host are for these numbers."""
     unit = Geometry(grid=(1, 1, 1), block=(1, 1, 1))
     compilation = Compilation(
-        kernel=program.kernel(launch.kernel), geometry=unit, options=Options(), warp_size=1, symbols=symbols,
-        threads={}, buffers={},
+        kernel=kernel, geometry=unit, options=Options(), warp_size=1, symbols=symbols, threads={}, buffers={}
     )  # fmt: skip
 
-    def size(expression: Expr) -> int:
+    def number(expression: Expr) -> Number:
         try:
-            return int(constant_of(compilation, expression))
+            return _number(str(expression), constant_of(compilation, expression))
         except InputError as error:
             raise InputError(error.message, "give a geometry, or what the host code calls it as an argument") from None
 
-    return size
+    return number
 
 
 def index_symbols(geometry: Geometry) -> tuple[dict[str, Number], dict[str, Code]]:

@@ -16,6 +16,7 @@ from portcheck.execution.simt.binding import (
     argument_name,
     buffers_of,
     geometry_of,
+    in_the_program,
     index_symbols,
     scalars,
 )  # fmt: skip
@@ -95,7 +96,7 @@ def run(
 def _launch(shared: _Run, launch: Launch, given: Geometry | None) -> None:
     kernel = shared.program.kernel(launch.kernel)
     symbols = scalars(kernel, launch, shared.arguments)
-    geometry = geometry_of(shared.program, launch, symbols, given)
+    geometry = geometry_of(shared.program, launch, symbols | in_the_program(shared.arguments), given)
     sizes, threads = index_symbols(geometry)
     compilation = Compilation(
         kernel=kernel, geometry=geometry, options=shared.options, warp_size=load().cuda_limit("warp_size"),

@@ -29,6 +29,8 @@ _DIMENSIONS = "dim3"
 _MEMBERS = "xyz"
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 _LARGEST = 100
+UNKNOWN = "host("
+"""How the symbol for a number begins that is not understood."""
 _MOST_CALLS = 8
 _DEEPEST_CALLS = 3
 """How far up the callers of host code are looked for."""
@@ -86,7 +88,7 @@ class Host:
         value = self._pure(node)
         if isinstance(value, Scalar):
             return value.expr
-        return Symbol(f"host({' '.join(node.text.split())})", INT32)
+        return Symbol(f"{UNKNOWN}{' '.join(node.text.split())})", INT32)
 
     def type_of(self, node: Node) -> CType | None:
         """The type of what is passed: that of a variable, or of a number; None where it is not known."""

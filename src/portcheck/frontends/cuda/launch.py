@@ -73,12 +73,18 @@ def _passed_on(parameters: list[str], site: LaunchSite) -> Iterator[tuple[str, s
     """Host names to the parameter each is passed as."""
     seen: set[str] = set()
     for parameter, argument in zip(parameters, site.arguments, strict=False):
-        argument = bare(argument)
-        while argument.type == "cast_expression":
-            inner = argument.field("value")
-            if inner is None:
-                break
-            argument = bare(inner)
+        argument = unwrapped(argument)
         if argument.text not in seen:
             seen.add(argument.text)
             yield argument.text, parameter
+
+
+def unwrapped(argument: Node) -> Node:
+    """An argument without casts and parentheses around it."""
+    argument = bare(argument)
+    while argument.type == "cast_expression":
+        inner = argument.field("value")
+        if inner is None:
+            break
+        argument = bare(inner)
+    return argument

@@ -9,6 +9,8 @@ from functools import partial
 from portcheck.core.dtype import INT32
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.frontends.cuda.calls import resolve_call
+from portcheck.frontends.cuda.chained import Lowered, chained_launch, is_sound
+from portcheck.frontends.cuda.chains import the_chain
 from portcheck.frontends.cuda.construction import made, made_array
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Definitions, Function
@@ -58,6 +60,9 @@ from portcheck.ir import (
 )  # fmt: skip
 from portcheck.knowledge import Semantics, load
 
+Members = Mapping[str, tuple[Parameter, ...]]
+"""The parameters of the source, in order, to those of the IR that they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -71,7 +76,13 @@ class Text:
 
 
 def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
-    """The program that launches the kernels `names` in this order; raises InputError for a name that is none."""
+    """The program that launches the kernels `names` in this order; raises InputError for a name that is none.
+
+    Kernels that are one chain are launched as the host function does.
+    """
+    program = _chain_program(text, options, {base_name(name) for name in names})
+    if program is not None:
+        return program
     state = _fresh_state(text, options)
     known = {function.name: function for function in reversed(text.definitions.kernels)}
     sites = _sites(state, text)
@@ -81,7 +92,7 @@ def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
         function = known.get(base_name(name))
         if function is None:
             raise InputError(f"{text.path} has no kernel {name}", hint=did_you_mean(name, known), path=text.path)
-        kernel, launch = _kernel(
+        kernel, launch, _ = _kernel(
             state, function, _instance(state, text, function, (name, sites.get(function.name, [])))
         )
         kernels.append(kernel)
@@ -92,6 +103,53 @@ def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
         side=Side.CUDA, path=text.path, kernels=tuple(kernels), launches=tuple(launches),
         notes=(*text.notes, *state.notes), flags=options.flags,
     )  # fmt: skip
+
+
+def _chain_program(text: Text, options: CudaOptions, names: set[str]) -> Program | None:
+    """The program of the one chain that is all launches of exactly these kernels; None where there is none."""
+    state = _fresh_state(text, options)
+    chain = the_chain(state, list(launch_sites(state, text.unit)), names)
+    if chain is None:
+        return None
+    kernels: dict[str, Lowered] = {}
+    launches: list[Launch] = []
+    for site in chain.sites:
+        function = next(one for one in text.definitions.kernels if one.name == site.name)
+        found = instances(state, function, [site])
+        if len(found) != bool(template_parameters(function.template)):
+            return None
+        instance = found[0] if found else Instance(site.name, {}, (site,))
+        if instance.label not in kernels:
+            kernel, _, members = _kernel(state, function, instance)
+            kernels[instance.label] = Lowered(kernel, tuple(_only(name, parts) for name, parts in members.items()))
+        launch = chained_launch(state, kernels[instance.label], site)
+        if launch is None or any(
+            len(launch.block) != len(one.block) for one in launches if one.kernel == launch.kernel
+        ):
+            return None
+        launches.append(launch)
+    if not is_sound(kernels, launches):
+        return None
+    said = f"{chain.host} launches {', '.join(launch.kernel for launch in launches)} one after the other: one program"
+    return Program(
+        side=Side.CUDA, path=text.path, kernels=tuple(one.kernel for one in kernels.values()),
+        launches=tuple(launches), notes=(*text.notes, *state.notes, said), flags=options.flags,
+        temporaries=chain.temporaries,
+    )  # fmt: skip
+
+
+def chain_of(text: Text, options: CudaOptions) -> tuple[str, ...]:
+    """All kernels of the file if they are one chain, whose outputs all come from outside of the host function."""
+    names = {function.name for function in text.definitions.kernels}
+    state = _fresh_state(text, options)
+    chain = the_chain(state, list(launch_sites(state, text.unit)), names) if len(names) > 1 else None
+    if chain is None or not chain.is_closed or _chain_program(text, options, names) is None:
+        return ()
+    return tuple(dict.fromkeys(site.name for site in chain.sites))
+
+
+def _only(name: str, parts: tuple[Parameter, ...]) -> Parameter | None:
+    return parts[0] if len(parts) == 1 and parts[0].name == name else None
 
 
 def _fresh_state(text: Text, options: CudaOptions) -> State:
@@ -139,7 +197,7 @@ def _instance(state: State, text: Text, function: Function, asked: tuple[str, li
     raise InputError(f"{text.path} has no kernel {name}", hint=did_you_mean(name, labels), path=text.path)
 
 
-def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kernel, Launch]:
+def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kernel, Launch, Members]:
     _reset(state)
     body, sites = function.body or function.node, list(instance.sites)
     _bind_templates(state, function, instance.bindings)
@@ -162,10 +220,10 @@ def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kerne
             return _kernel(state, function, instance)
     launch = replace(launch, kernel=instance.label, is_repeated=_repeated(state, kernel, names, sites))
     named = {parameter.name: parts for (parameter, _), parts in zip(parameters, members, strict=True)}
-    return kernel, _by_member(launch, named)
+    return kernel, _by_member(launch, named), named
 
 
-def _by_member(launch: Launch, members: Mapping[str, tuple[Parameter, ...]]) -> Launch:
+def _by_member(launch: Launch, members: Members) -> Launch:
     """`launch` with the argument for a record given member by member, as the kernel takes it."""
     arguments = (
         (part.name, argument + part.name.removeprefix(name))

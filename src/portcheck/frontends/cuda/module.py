@@ -9,7 +9,7 @@ from portcheck.frontends.cuda.containers import embedded
 from portcheck.frontends.cuda.definitions import Definitions, Function, declared_name
 from portcheck.frontends.cuda.include import Includes
 from portcheck.frontends.cuda.lexer import significant
-from portcheck.frontends.cuda.lower import Text, instances_of, lower
+from portcheck.frontends.cuda.lower import Text, chain_of, instances_of, lower
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.preprocess import Preprocessor
@@ -50,9 +50,15 @@ class CudaModule:
         found = instances_of(self._text, self._options)
         return tuple(label for kernel in self.kernels for label in found[kernel.name])
 
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """All kernels of the file, if one host function makes its outputs by launching them one after the other."""
+        return chain_of(self._text, self._options)
+
     def lower(self, names: Sequence[str]) -> Program:
         """The program that launches the kernels `names`, in that order; InputError for an unknown name.
 
+        If they are all that one host function launches, and build on each other, the launches are those it makes.
         A name may have template arguments, as `instances` gives it.
         """
         return lower(self._text, self._options, names)

@@ -60,6 +60,11 @@ def _loops_around(site: LaunchSite) -> list[Node]:
     return [node for node in _around(site.node) if node.type in _LOOPS]
 
 
+def is_in_loop(site: LaunchSite) -> bool:
+    """Whether a loop of the host function runs the launch."""
+    return bool(_loops_around(site))
+
+
 def _are_alternatives(first: Node, second: Node) -> bool:
     """Whether no run of the function reaches both: two arms of a choice, or the first one returns."""
     outer = {node.key: node for node in _around(second)}

@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, cast
 
 from portcheck.core.source import NOWHERE
+from portcheck.ir.expr import Expr
 from portcheck.ir.kernel import Kernel, Launch, Parameter, Program, Side
 from portcheck.ir.ops import Alloc, Branch, Loop, Op, Operation, While
 from portcheck.ir.text.operation_parsing import Fields, OperationParser
@@ -78,6 +79,7 @@ class _Parser(OperationParser):
         cursor.end()
         notes: list[str] = []
         flags: tuple[str, ...] = ()
+        temporaries: tuple[str, ...] = ()
         launches: list[Launch] = []
         kernels: list[Kernel] = []
         while self._peek(0):
@@ -87,6 +89,8 @@ class _Parser(OperationParser):
                     notes.append(cursor.string())
                 case "flags":
                     flags = cursor.names()
+                case "temporaries":
+                    temporaries = cursor.names()
                 case "symbols":
                     self._symbols(cursor)
                 case "launch":
@@ -94,7 +98,7 @@ class _Parser(OperationParser):
                 case "kernel":
                     kernels.append(self._kernel(cursor))
                 case word:
-                    cursor.fail(f"expected note, flags, symbols, launch or kernel, found {word}")
+                    cursor.fail(f"expected note, flags, temporaries, symbols, launch or kernel, found {word}")
             cursor.end()
         return Program(
             side=side,
@@ -104,6 +108,7 @@ class _Parser(OperationParser):
             version=version,
             notes=tuple(notes),
             flags=flags,
+            temporaries=temporaries,
         )
 
     def _symbols(self, cursor: Cursor) -> None:
@@ -119,6 +124,7 @@ class _Parser(OperationParser):
             block=self.expressions,
             shared_bytes=self.expression,
             arguments=lambda cursor: self.listed(cursor, self._argument),
+            values=lambda cursor: self.listed(cursor, self._value),
         )
         is_repeated = cursor.accept("repeated")
         return Launch(kernel=name, is_repeated=is_repeated, span=self.place(cursor), **clauses)
@@ -127,6 +133,11 @@ class _Parser(OperationParser):
         name = cursor.name()
         cursor.expect("=")
         return name, cursor.name()
+
+    def _value(self, cursor: Cursor) -> tuple[str, Expr]:
+        name = cursor.name()
+        cursor.expect("=")
+        return name, self.expression(cursor)
 
     def _kernel(self, cursor: Cursor) -> Kernel:
         name = cursor.name()

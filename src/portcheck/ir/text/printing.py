@@ -69,6 +69,7 @@ def _all_expressions(program: Program) -> Iterator[Expr]:
         yield from (*launch.grid, *launch.block)
         if launch.shared_bytes is not None:
             yield launch.shared_bytes
+        yield from (value for _, value in launch.values)
     for kernel in program.kernels:
         for parameter in kernel.parameters:
             yield from parameter.type.shape
@@ -88,6 +89,8 @@ class _Printer(ExpressionPrinter):
         yield from (f"note {quoted(note)}" for note in program.notes)
         if program.flags:
             yield f"flags {', '.join(map(name_text, program.flags))}"
+        if program.temporaries:
+            yield f"temporaries {', '.join(map(name_text, program.temporaries))}"
         groups: dict[DType, list[str]] = {}
         for name, dtype in self.symbols.items():
             groups.setdefault(dtype, []).append(name_text(name))
@@ -99,12 +102,14 @@ class _Printer(ExpressionPrinter):
 
     def launch(self, launch: Launch) -> str:
         renamed = ", ".join(f"{name_text(name)} = {name_text(given)}" for name, given in launch.arguments)
+        stated = ", ".join(f"{name_text(name)} = {self.expression(value)}" for name, value in launch.values)
         return _joined(
             f"launch {name_text(launch.kernel)}",
             self.clause("grid", launch.grid),
             self.clause("block", launch.block),
             self.optional("shared_bytes", launch.shared_bytes),
             f"arguments({renamed})" if renamed else "",
+            f"values({stated})" if stated else "",
             "repeated" if launch.is_repeated else "",
             "" if launch.span is None else self.span(launch.span),
         )
