@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.pipeline.chain import SUM, SUM_PORT
+from tests.pipeline.chain import MEANS, MEANS_PORT, SUM, SUM_PORT
 from tests.pipeline.pairs import SCALING, SCALING_PORT
 
 
@@ -265,6 +265,7 @@ CHAIN = Family(
     SUM_PORT,
     {
         "one partial sum too few": ("y, blocks, 0.5f", "y, blocks - 1, 0.5f"),
+        "one partial sum too many": ("y, blocks, 0.5f", "y, blocks + 1, 0.5f"),
         "as many partial sums as elements": ("y, blocks, 0.5f", "y, n, 0.5f"),
         "one block less than is counted": ("collect<<<blocks,", "collect<<<blocks - 1,"),
         "another scale": ("0.5f", "0.25f"),
@@ -281,8 +282,31 @@ CHAIN = Family(
         "all but the last": ("data=row, axis", "data=row[0:1, 0:n - 1], axis"),
     },
 )
+MEANS_CHAIN = Family(
+    MEANS,
+    MEANS_PORT,
+    {
+        "partial sums of another layout": ("part[r * chunks + c]", "part[c * rows + r]"),
+        "partial sums written in another layout": (
+            "blockIdx.y * gridDim.x + blockIdx.x]",
+            "blockIdx.x * gridDim.y + blockIdx.y]",
+        ),
+        "partial sums of one row": ("part[r * chunks + c]", "part[c]"),
+        "one chunk too few": ("c < chunks", "c < chunks - 1"),
+        "one chunk too many": ("c < chunks", "c <= chunks"),
+        "the first chunk alone": ("+= part[r * chunks + c]", "= part[r * chunks]"),
+        "another divisor": ("total / cols", "total / rows"),
+        "rows and chunks exchanged": ("(part, mean, rows, chunks, cols)", "(part, mean, rows, cols, chunks)"),
+        "blocks of one chunk": ("dim3(chunks, rows)", "dim3(1, rows)"),
+    },
+    {
+        "without the division": (", operand0=1.0 / cols", ", operand0=1.0"),
+        "no last element": ("data=xt[0:m, 0:cols], axis=1", "data=xt[0:m, 0:cols - 1], axis=1"),
+    },
+)
 FAMILIES = {
     "chain": CHAIN,
+    "chain of rows": MEANS_CHAIN,
     "rows": ROWS,
     "two stores": TWO_STORES,
     "bias": BIAS,

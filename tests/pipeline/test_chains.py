@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.pipeline.chain import SUM, SUM_PORT
+from tests.pipeline.chain import MEANS, MEANS_PORT, SUM, SUM_PORT
 from tests.pipeline.pairs import NKI_HEADER, PROVED, report_of
 
 from portcheck.core.errors import InputError
@@ -20,6 +20,13 @@ def test_a_reduction_in_two_kernels_is_one_original(tmp_path: Path) -> None:
     assert report.inputs.cuda.kernels == ("collect", "finish")
     assert NOTE in report.inputs.cuda.notes
     assert [output.name for output in report.outputs] == ["y"]
+
+
+def test_a_proof_says_that_a_temporary_is_read_only_where_it_was_written(tmp_path: Path) -> None:
+    report = report_of(tmp_path, MEANS, MEANS_PORT)
+    assert report.verdict in PROVED
+    (proof,) = (finding for finding in report.findings if finding.code == "PC520")
+    assert "part is read only where it was written" in proof.message
 
 
 def test_kernels_that_are_named_are_the_same_chain(tmp_path: Path) -> None:

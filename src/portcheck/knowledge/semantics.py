@@ -199,6 +199,11 @@ class Semantics(StrEnum):
     HOST_RELEASE = "host.release"
     HOST_LAUNCH = "host.launch"
     HOST_LAUNCH_CONFIGURED = "host.launch_configured"
+    HOST_LAUNCH_GRID = "host.launch_grid"
+    HOST_LAUNCH_BLOCK = "host.launch_block"
+    HOST_LAUNCH_SHARED = "host.launch_shared"
+    HOST_LAUNCH_STREAM = "host.launch_stream"
+    HOST_LAUNCH_OPTION = "host.launch_option"
     # Randomness
     RANDOM = "random"
     RANDOM_UNIFORM = "random.uniform"

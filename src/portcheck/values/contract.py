@@ -104,7 +104,7 @@ def evaluate(program: Program) -> Evaluated:
     ranges = Ranges()
     for launch in program.launches:
         kernel = program.kernel(launch.kernel)
-        state = _finished(kernel, launch, memory, program.side is Side.CUDA)
+        state = _finished(program, launch, memory)
         ranges = state.threads.ranges
         assumptions.extend(state.assumptions)
         assumptions.extend(f"{name} is read only where it was written" for name in dict.fromkeys(state.trusted))
@@ -124,11 +124,14 @@ def evaluate(program: Program) -> Evaluated:
     return Evaluated(seen, tuple(dict.fromkeys(folds)), ranges, unique)
 
 
-def _finished(kernel: Kernel, launch: Launch, memory: dict[str, tuple[Event, ...]], is_trusted: bool) -> State:
-    state = initial_state(kernel, launch, is_trusted)
+def _finished(program: Program, launch: Launch, memory: dict[str, tuple[Event, ...]]) -> State:
+    kernel = program.kernel(launch.kernel)
+    state = initial_state(kernel, launch, is_trusted=program.side is Side.CUDA)
     names = dict(launch.arguments)
     for name, buffer in state.buffers.items():
-        state.buffers[name] = replace(buffer, events=memory.get(names.get(name, name), ()))
+        outside = names.get(name, name)
+        is_input = buffer.is_input and outside not in program.temporaries
+        state.buffers[name] = replace(buffer, events=memory.get(outside, ()), is_input=is_input)
     run(state, without_punning(kernel))
     return state
 

@@ -54,7 +54,7 @@ def _chain(state: State, sites: list[LaunchSite]) -> Chain | None:
     if host is None or not _is_straight(state.definitions, sites, host) or not _is_settled(state, sites, host):
         return None
     buffers = _buffers(state.definitions, sites)
-    if buffers is None:
+    if buffers is None or _are_repeated(sites):
         return None
     outer = frozenset(name for node in parameters_of(host) if (name := declared_name(node.field("declarator"))))
     temporaries: list[str] = []
@@ -86,6 +86,12 @@ def _is_straight(definitions: Definitions, sites: list[LaunchSite], host: Node) 
     is_jumping = bool(host.found("goto_statement", "lambda_expression")) or _may_end_between(sites, host)
     kinds = {kind for kind, _ in blocks}
     return len(blocks) == 1 and kinds == {"compound_statement"} and len(streams) == 1 and is_plain and not is_jumping
+
+
+def _are_repeated(sites: list[LaunchSite]) -> bool:
+    """Whether a kernel is launched twice on the same arguments: to warm up, to time it, or as a step."""
+    given = [(site.name, *(unwrapped(node).text for node in site.arguments)) for site in sites]
+    return len(set(given)) < len(given)
 
 
 def _may_end_between(sites: list[LaunchSite], host: Node) -> bool:

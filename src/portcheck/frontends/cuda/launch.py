@@ -28,8 +28,8 @@ class LaunchSite:
     host: Node | None
 
 
-def launch_sites(state: State, unit: Unit) -> Iterator[LaunchSite]:
-    """Every launch written in `unit`, in order."""
+def written_launches(state: State, unit: Unit) -> Iterator[LaunchSite]:
+    """Every `kernel<<<...>>>(...)` in `unit`, in order."""
     for configuration in unit.root.found("kernel_call_syntax"):
         node = configuration.parent
         if node is None or node.type != "call_expression":

@@ -19,7 +19,8 @@ from portcheck.frontends.cuda.frames import Binding, Scope
 from portcheck.frontends.cuda.groups import missing_dimensions
 from portcheck.frontends.cuda.inlining import mutations_of
 from portcheck.frontends.cuda.instances import instantiate
-from portcheck.frontends.cuda.launch import LaunchSite, launch_sites, read_launch
+from portcheck.frontends.cuda.launch import LaunchSite, read_launch
+from portcheck.frontends.cuda.launch_calls import launch_sites
 from portcheck.frontends.cuda.launched import (
     MOST_INSTANCES,
     Bindings,
@@ -108,7 +109,7 @@ def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
 def _chain_program(text: Text, options: CudaOptions, names: set[str]) -> Program | None:
     """The program of the one chain that is all launches of exactly these kernels; None where there is none."""
     state = _fresh_state(text, options)
-    chain = the_chain(state, list(launch_sites(state, text.unit)), names)
+    chain = the_chain(state, launch_sites(state, text.unit), names)
     if chain is None:
         return None
     kernels: dict[str, Lowered] = {}
@@ -142,7 +143,7 @@ def chain_of(text: Text, options: CudaOptions) -> tuple[str, ...]:
     """All kernels of the file if they are one chain, whose outputs all come from outside of the host function."""
     names = {function.name for function in text.definitions.kernels}
     state = _fresh_state(text, options)
-    chain = the_chain(state, list(launch_sites(state, text.unit)), names) if len(names) > 1 else None
+    chain = the_chain(state, launch_sites(state, text.unit), names) if len(names) > 1 else None
     if chain is None or not chain.is_closed or _chain_program(text, options, names) is None:
         return ()
     return tuple(dict.fromkeys(site.name for site in chain.sites))
