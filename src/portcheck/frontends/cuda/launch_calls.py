@@ -32,7 +32,7 @@ def _called_launches(state: State, unit: Unit) -> Iterator[LaunchSite]:
         function, arguments = call.field("function"), call.field("arguments")
         name = qualified_name(state, bare(function))[0] if function is not None else ""
         construct = state.construct(_HOST + name)
-        host = enclosing_function(call)
+        host = enclosing_function(call) if construct is not None else None
         if construct is None or arguments is None or host is None:
             continue
         listed = arguments.named
