@@ -28,6 +28,39 @@ template <class T> __device__ int through(T t) { return id(t); }
 template <class T> __device__ T zero() { return T(1); }
 template <> __device__ float zero<float>() { return 2.f; }
 """
+SPACES = """
+namespace outer {
+constexpr int N = 3;
+struct S { int a = 10; __device__ int get() const { return a; } };
+__device__ int f(int x) { return x + 1; }
+namespace inner {
+constexpr int N = 4;
+struct S { int a = 20; __device__ int get() const { return a + 1; } };
+__device__ int f(int x) { return x + 2; }
+__device__ int g() { return f(0) * 10 + N; }
+}
+__device__ int g() { return f(0) * 10 + N; }
+__device__ int s() { S v; return v.get(); }
+}
+namespace other {
+__device__ int f(int x) { return x + 3; }
+namespace deep = outer::inner;
+namespace { __device__ int h() { return f(0) + outer::f(0) * 10; } }
+__device__ int hh() { return h(); }
+}
+template <class G> __device__ int call(G g) { return g(0); }
+"""
+TABLES = """
+namespace a { __constant__ float t[2]; const int w[2] = {1, 2}; template <class T> struct P { T v; };
+  template <> struct P<int> { int v = 7; }; enum { E = 5 };
+  struct V { float e; }; __device__ float len(V v) { return v.e; } }
+namespace b { __constant__ float t[2]; const int w[2] = {3, 4}; template <class T> struct P { T v = 8; };
+  enum { E = 6 }; struct V { float e; __device__ float get(); }; __device__ float len(V v) { return v.e * 10; } }
+__device__ float b::V::get() { return e + E; }
+__device__ int len(float f) { return 9; }
+typedef int (*F)(int);
+template <class G> __device__ int call(G g) { return g(0); }
+"""
 STEPS = """
 struct W {
   int n;
@@ -66,6 +99,20 @@ CASES: dict[str, tuple[str, str, Callable[[Array], Array | float]]] = {
     "no argument": (SPECIAL, "y[i] = zero<float>() + zero<int>() * 10;", lambda v: 12),
     "member specialised": (SPECIAL, "Z<int> a; Z<float> b; y[i] = a.one() + b.one() * 10;", lambda v: 49),
     "static member specialised": (SPECIAL, "y[i] = Z<int>::two() + Z<float>::two() * 10;", lambda v: 86),
+    "namespace functions": (SPACES, "y[i] = outer::f(0) + outer::inner::f(0) * 10 + other::f(0) * 100;", lambda v: 321),
+    "namespace constants": (SPACES, "y[i] = outer::N + outer::inner::N * 10;", lambda v: 43),
+    "from inside a namespace": (SPACES, "y[i] = outer::g() + outer::inner::g() * 100;", lambda v: 13 + 2400),
+    "namespace records": (SPACES, "outer::S a; outer::inner::S b; y[i] = a.get() + b.get() * 100 + outer::s() * 10000;",
+                          lambda v: 10 + 2100 + 100000),
+    "alias of a namespace": (SPACES, "y[i] = other::deep::f(0) + other::hh() * 10;", lambda v: 2 + 130),
+    "opened in the body": (SPACES, "using namespace outer::inner; y[i] = f(0) + N * 10;", lambda v: 42),
+    "one name used": (SPACES, "using outer::inner::f; y[i] = f(0);", lambda v: 2),
+    "tables": (TABLES, "b::P<int> p; a::P<int> q; y[i] = a::w[1] + b::w[1] * 10 + p.v * 100 + q.v * 1000;",
+               lambda v: 7842),
+    "found by an argument": (TABLES, "a::V v{1}; b::V w{2}; y[i] = len(v) + len(w) * 10 + len(x[i]) * 1000;",
+                             lambda v: 9201),
+    "a function of a record outside": (TABLES, "b::V w{2}; y[i] = w.get() + a::E * 100;", lambda v: 508),
+    "a function as an argument": (SPACES, "y[i] = call(outer::inner::f) + call(outer::f) * 10;", lambda v: 12),
     "postfix": (STEPS, "W w{5}; W a = w++; W b = ++w; y[i] = a.n + b.n * 10 + w.n * 1000;", lambda v: 5 + 160 + 16000),
     "prefix only": (STEPS, "W w{5}; --w; y[i] = w.n;", lambda v: 4),
     "const object": (CONST, "const C c{1}; C d{2}; y[i] = c.g() + d.g() * 10 + c.at() * 100;", lambda v: 10112),

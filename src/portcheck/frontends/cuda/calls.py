@@ -12,7 +12,7 @@ from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
 from portcheck.frontends.cuda.members import as_base, member_place, member_value
 from portcheck.frontends.cuda.methods import THIS, functions_of, method_call, owner_of, record_of
-from portcheck.frontends.cuda.names import constant, function_pointer, identifier
+from portcheck.frontends.cuda.names import constant, function_name, function_pointer, identifier, variable
 from portcheck.frontends.cuda.obstacles import construct_kind
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import pointer_of, read
@@ -84,10 +84,10 @@ def _named_call(state: State, call: CallSite) -> Value:
             call = CallSite(call.node, name, call.templates, call.arguments)
     short = call.name.rpartition("::")[2]
     if short in state.definitions.functions and not _is_known_elsewhere(state, call.name):
-        inlined = helper_call(state, CallSite(call.node, short, call.templates, call.arguments))
+        inlined = helper_call(state, CallSite(call.node, short, call.templates, call.arguments), call.name)
         if inlined is not None:
             return inlined
-    type_ = bound if isinstance(bound, CType) else named_type(state, call.name)
+    type_ = bound if isinstance(bound, CType) else named_type(state, call.name, at=call.node)
     if type_.kind is TypeKind.UNKNOWN and call.node.type == "call_expression":
         type_ = _written_type(state, call) or type_
     if type_.kind in (TypeKind.SCALAR, TypeKind.VECTOR, TypeKind.RECORD):
@@ -281,11 +281,11 @@ def _bare_name(state: State, node: Node) -> Value:
     if construct is not None and construct.value is not None:
         return identifier(state, node, name)
     if not templates:
-        found = constant(state, short)
+        found = constant(state, short, node) or variable(state, short, node)
         if found is not None:
             return found
     if short in state.definitions.functions:
-        return FunctionName(short)
+        return function_name(state, short, node)
     return state.opaque(node, f"unknown name {name}", kind=OpaqueKind.CALL)
 
 

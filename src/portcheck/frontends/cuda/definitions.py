@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from portcheck.frontends.cuda.namespaces import Lookup, inner_space, joined, scope_text, written_scope
 from portcheck.frontends.cuda.parse import part_of
 from portcheck.frontends.cuda.syntax import Node, Unit, Wreck
 
 _ENTRY = "__global__"
 _BROKEN = "ERROR"
+_SEVERAL = 2
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,8 @@ class Function:
     template: Node | None
     is_kernel: bool
     scope: Node | None = None
+    space: str = ""
+    """The namespace it is in; of a function outside of its record, the path of the record."""
 
     @property
     def specialised(self) -> list[Node]:
@@ -80,24 +87,31 @@ class Definitions:
     """Whether any text in reach declares a name, as far as that was asked."""
     methods: dict[str, list[Function]] = field(default_factory=dict)
     """The name of a function to those that records define under it."""
+    spaces: dict[str, set[str]] = field(default_factory=dict)
+    """The name of a type, variable or enumerator to the namespaces that define one."""
+    _types_in: dict[tuple[str, str], Node] = field(default_factory=dict)
+    _variables_in: dict[tuple[str, str], tuple[Node, Node]] = field(default_factory=dict)
+    _enumerators_in: dict[tuple[str, str], tuple[Node, Node]] = field(default_factory=dict)
+    _lookup: Lookup | None = None
     _read_again: int = 0
 
     def collect(self, unit: Unit, own: bool) -> None:
         """Adds what `unit` defines; `own` marks the file that was asked for: kernels are taken from it alone."""
         self.units.append(unit)
-        stack: list[tuple[Node, Node | None]] = [(unit.root, None)]
+        stack: list[tuple[Node, Node | None, str]] = [(unit.root, None, "")]
         while stack:
-            node, template = stack.pop()
+            node, template, space = stack.pop()
             if node.type == "function_definition":
-                self._function(node, template, own)
+                self._function(node, (template, space), own)
                 continue
-            self.declare(node)
+            self.declare(node, space)
+            space = inner_space(space, node) if node.type == "namespace_definition" else space
             inner = node.field("parameters") if node.type == "template_declaration" else None
             children = self._before_stranded(node) if own and node.type == _BROKEN else node.children
             if node.type == "field_declaration_list":
                 self._methods(node)
             if node.type not in ("compound_statement", "lambda_expression", "field_declaration_list"):
-                stack.extend((child, inner) for child in reversed(children))
+                stack.extend((child, inner, space) for child in reversed(children))
 
     def holds_reference(self, name: str) -> bool:
         """Whether the record `name` has a member that is a reference."""
@@ -119,10 +133,13 @@ class Definitions:
             if function is not None:
                 self.methods.setdefault(function.name, []).append(function)
 
-    def _function(self, node: Node, template: Node | None, own: bool) -> None:
+    def _function(self, node: Node, where: tuple[Node | None, str], own: bool) -> None:
+        template, space = where
         function = function_of(node, template)
         if function is None:
             return
+        written = scope_text(function.declarator.field("declarator"))
+        function = replace(function, space=joined(space, written.removeprefix("::")))
         self.functions.setdefault(function.name, []).append(function)
         if function.scope is not None:
             self.scoped.setdefault(simple_name(function.scope), []).append(function)
@@ -147,17 +164,70 @@ class Definitions:
             self.collect(part_of(broken.unit, parts[end].start, broken.end), own=True)
         return parts[:start]
 
-    def declare(self, node: Node) -> None:
-        """Adds what the single declaration `node` declares."""
+    def types_called(self, name: str, at: Node | None) -> Node | None:
+        """What defines the type `name` that is meant at `at`, where several namespaces have one."""
+        space = self.space_meant(name, at)
+        return self.types.get(name) if space is None else self._types_in.get((space, last_part(name)))
+
+    def variable_called(self, name: str, at: Node | None) -> tuple[Node, Node] | None:
+        """The declaration and declarator of the variable `name` that is meant at `at`."""
+        space = self.space_meant(name, at)
+        return self.variables.get(name) if space is None else self._variables_in.get((space, last_part(name)))
+
+    def enumerator_called(self, name: str, at: Node | None) -> tuple[Node, Node] | None:
+        """The enumerator `name` that is meant at `at`, and its list."""
+        space = self.space_meant(name, at)
+        return self.enumerators.get(name) if space is None else self._enumerators_in.get((space, last_part(name)))
+
+    def space_meant(self, name: str, at: Node | None) -> str | None:
+        """The namespace whose `name` is meant at `at`; None where not several have one, "?" where it is not seen."""
+        spaces = self.spaces.get(last_part(name), set())
+        if len(spaces) < _SEVERAL or at is None:
+            return None
+        return next(iter(self._meant(at, last_part(name), spaces)), "?")
+
+    def functions_called(
+        self, functions: list[Function], at: Node, near: Iterable[str] = (), name: str = ""
+    ) -> list[Function]:
+        """Those of `functions` of one name that are meant at `at`, or by `name` if it begins with `::`.
+
+        The namespaces of arguments, `near`, count for a name without scopes.
+        """
+        spaces = {function.space for function in functions}
+        if len(spaces) < _SEVERAL:
+            return functions
+        if name.startswith("::"):
+            chosen = {name[2:].rpartition("::")[0]}
+        else:
+            chosen = {*self._meant(at, functions[0].name, spaces), *(() if written_scope(at) else near)}
+        return [function for function in functions if function.space in chosen]
+
+    def _meant(self, at: Node, name: str, spaces: set[str]) -> tuple[str, ...]:
+        self._lookup = self._lookup or Lookup(self.namespaces)
+        return self._lookup.meant(at, name, spaces)
+
+    def _place(self, table: dict[tuple[str, str], _Found], name: str, space: str | None, found: _Found) -> None:
+        if space is None:
+            self.spaces.pop(name, None)  # a name of a body counts for the whole file
+            return
+        self.spaces.setdefault(name, set()).add(space)
+        table[space, name] = found
+
+    def declare(self, node: Node, space: str | None = None) -> None:
+        """Adds what the single declaration `node` declares, in the namespace `space` or (None) in a body."""
         match node.type:
             case "declaration":
                 for declarator in node.fields("declarator"):
                     name = declared_name(declarator)
                     if name:
                         self.variables.setdefault(name, (node, declarator))
+                    if name and declarator.type != "function_declarator":
+                        found = self._variables_in.get((space or "", name), (node, declarator))
+                        self._place(self._variables_in, name, space, found)
             case "type_definition":
                 for declarator in node.fields("declarator"):
                     self.types[declared_name(declarator)] = node
+                    self._place(self._types_in, declared_name(declarator), space, node)
             case "alias_declaration" | "struct_specifier" | "class_specifier" | "union_specifier":
                 named = node.field("name")
                 is_definition = node.type == "alias_declaration" or node.field("body") is not None
@@ -165,8 +235,9 @@ class Definitions:
                     self.specialisations.setdefault(simple_name(named), []).append(node)
                 elif named is not None and is_definition:
                     self.types[named.text] = node
+                    self._place(self._types_in, named.text, space, node)
             case "enum_specifier":
-                self._enumeration(node)
+                self._enumeration(node, space)
             case "namespace_alias_definition":
                 if len(node.named) == 2:
                     self.namespaces[node.named[0].text] = node.named[1].text
@@ -176,14 +247,16 @@ class Definitions:
             case _:
                 pass
 
-    def _enumeration(self, node: Node) -> None:
+    def _enumeration(self, node: Node, space: str | None) -> None:
         named, body = node.field("name"), node.field("body")
         if named is not None:
             self.types[named.text] = node
+            self._place(self._types_in, named.text, space, node)
         for enumerator in body.named if body is not None else ():
             name = enumerator.field("name")
             if body is not None and name is not None:
                 self.enumerators[name.text] = (enumerator, body)
+                self._place(self._enumerators_in, name.text, space, (enumerator, body))
 
 
 def function_of(node: Node, template: Node | None) -> Function | None:
@@ -247,6 +320,11 @@ def _inner_declarator(node: Node) -> Node | None:
     if node.type not in kinds:
         return None
     return next((child for child in node.named), None)
+
+
+def last_part(name: str) -> str:
+    """The last part of a name with scopes."""
+    return name.rpartition("::")[2]
 
 
 def simple_name(node: Node) -> str:

@@ -353,7 +353,7 @@ def _size(state: State, node: Node) -> Value:
         return state.opaque(node, "size of nothing", UINT64)
     operand = bare(operand)
     is_type = node.field("type") is not None or operand.type in ("template_function", "qualified_identifier")
-    type_: CType | None = type_of(state, operand) if is_type else named_type(state, operand.text)
+    type_: CType | None = type_of(state, operand) if is_type else named_type(state, operand.text, at=operand)
     count = 1
     if type_ is not None and type_.kind is TypeKind.UNKNOWN:
         with state.builder.region():

@@ -12,6 +12,7 @@ from portcheck.frontends.cuda.exits import open_exit
 from portcheck.frontends.cuda.frames import Frame, Scope
 from portcheck.frontends.cuda.instances import shown_argument
 from portcheck.frontends.cuda.mutations import Mutations
+from portcheck.frontends.cuda.namespaces import space_of
 from portcheck.frontends.cuda.overloads import chosen_for, instance_text
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.results import allocate_registers, result_of
@@ -32,6 +33,7 @@ from portcheck.frontends.cuda.types import (
     pointer_to,
     scalar_type,
     type_of,
+    type_of_value,
 )  # fmt: skip
 from portcheck.frontends.cuda.values import (
     Aggregate,
@@ -52,10 +54,13 @@ _DEEPEST = 24
 _BRACES = "initializer_list"
 
 
-def helper_call(state: State, call: CallSite) -> Value | None:
-    """The call of a function whose text is at hand; None where none of that name takes these arguments."""
+def helper_call(state: State, call: CallSite, written: str) -> Value | None:
+    """The call of a function whose text is at hand, `written` so; None where none so called takes these arguments."""
     values = [Nothing() if argument.type == _BRACES else state.evaluate(argument) for argument in call.arguments]
     free = [found for found in state.definitions.functions.get(call.name, []) if not _is_method(state, found)]
+    types = [type_of_value(value) or type_of_value(value, through_pointer=True) for value in values]
+    records = [state.records[type_.name].node for type_ in types if type_ is not None and type_.name in state.records]
+    free = state.definitions.functions_called(free, call.node, map(space_of, records), written)
     function = chosen_for(state, free, call, values)
     if not isinstance(function, Function):
         return function

@@ -5,6 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.frames import Binding
+from portcheck.frontends.cuda.namespaces import space_of
 from portcheck.frontends.cuda.records import RECORDS, build
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -30,7 +31,7 @@ def instantiate(state: State, name: str, definition: Node | None, arguments: tup
     if definition is not None and definition.type == "alias_declaration":
         return _alias(state, name, definition, bindings)
     shown = f"{name}<{', '.join(map(shown_argument, values))}>" if values else name
-    chosen = _specialised(state, name, values)
+    chosen = _specialised(state, name, values, definition)
     if chosen is not None:
         definition, bindings = chosen
     if definition is None or definition.type not in RECORDS:
@@ -116,10 +117,15 @@ def _alias(state: State, name: str, definition: Node, bindings: _Bindings) -> CT
         return defined(state, name, definition)
 
 
-def _specialised(state: State, name: str, values: list[Binding]) -> tuple[Node, _Bindings] | None:
+def _specialised(
+    state: State, name: str, values: list[Binding], definition: Node | None
+) -> tuple[Node, _Bindings] | None:
     """The specialisation that fits the arguments and leaves the fewest of its own open."""
     best: tuple[int, Node, _Bindings] | None = None
+    is_spread = len(state.definitions.spaces.get(name, ())) > 1
     for node in state.definitions.specialisations.get(name, ()):
+        if definition is not None and is_spread and space_of(node) != space_of(definition):
+            continue
         named = node.field("name")
         listed = named.field("arguments") if named is not None else None
         patterns = listed.named if listed is not None else []

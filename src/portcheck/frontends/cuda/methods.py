@@ -10,6 +10,7 @@ from portcheck.frontends.cuda.definitions import CONVERSION, Function
 from portcheck.frontends.cuda.frames import Scope
 from portcheck.frontends.cuda.inlining import inline, result_type
 from portcheck.frontends.cuda.members import as_base, is_punned, member_place, member_value
+from portcheck.frontends.cuda.namespaces import joined, space_of
 from portcheck.frontends.cuda.overloads import chosen, chosen_for, signature
 from portcheck.frontends.cuda.places import pointer_of, read, target
 from portcheck.frontends.cuda.records import Record, names_of
@@ -82,7 +83,9 @@ def _without_specialised(state: State, record: Record, functions: list[Function]
 
 def _is_of(state: State, record: Record, function: Function) -> bool:
     """Whether a function defined outside belongs to these arguments of its record's template."""
-    scope = function.scope
+    scope, spaces = function.scope, state.definitions.spaces.get(record.simple_name, ())
+    if len(spaces) > 1 and function.space != joined(space_of(record.node), record.simple_name):
+        return False
     if scope is None or scope.type != "template_type":
         return not record.arguments
     listed = template_parameters(function.template)
@@ -235,11 +238,11 @@ def _takes(state: State, function: Function, values: list[Value]) -> bool:
             continue
         named = specifier.field("name") if specifier.type == "template_type" else specifier
         text = named.text if named is not None else specifier.text
-        if text not in templates and not _names(state, text, type_):
+        if text not in templates and not _names(state, text, type_, named or specifier):
             return False
     return True
 
 
-def _names(state: State, text: str, type_: CType) -> bool:
-    bound = named_type(state, text)
+def _names(state: State, text: str, type_: CType, at: Node) -> bool:
+    bound = named_type(state, text, at=at)
     return type_.name in (text, bound.name) or type_.name.partition("<")[0] == text.rpartition("::")[2]

@@ -7,6 +7,7 @@ from portcheck.frontends.cuda.arithmetic import binary, one_of
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.declarations import constant_array, element_of, shared_variable
 from portcheck.frontends.cuda.macros import Macro
+from portcheck.frontends.cuda.namespaces import joined, space_of
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import scalar, whole
 from portcheck.frontends.cuda.state import State
@@ -36,7 +37,7 @@ def identifier(state: State, node: Node, name: str = "") -> Value:
     macro = state.macros.get(name)
     if macro is not None and macro.parameters is None:
         return object_macro(state, node, macro)
-    found = constant(state, name) or variable(state, name)
+    found = constant(state, name, node) or variable(state, name, node)
     if found is not None:
         return found
     construct = state.construct(name)
@@ -45,12 +46,20 @@ def identifier(state: State, node: Node, name: str = "") -> Value:
         if known is not None:
             return known
     if name in state.definitions.functions:
-        return FunctionName(name)
+        return function_name(state, name, node)
     pointed = function_pointer(state, name)
     if pointed is not None:
         return pointed
     number = undefined_number(state, node, name)
     return number or state.opaque(node, f"unknown name {name}", INT32, kind=OpaqueKind.CALL)
+
+
+def function_name(state: State, name: str, at: Node) -> FunctionName:
+    """The function `name` that is meant at `at`: with its scopes where several namespaces have one."""
+    functions = state.definitions.functions[name]
+    spaces = {found.space for found in state.definitions.functions_called(functions, at)}
+    is_one = len({found.space for found in functions}) == 1 or len(spaces) != 1
+    return FunctionName(name if is_one else f"::{joined(next(iter(spaces)), name)}")
 
 
 def object_macro(state: State, node: Node, macro: Macro) -> Value:
@@ -66,23 +75,23 @@ def object_macro(state: State, node: Node, macro: Macro) -> Value:
         state.instances.pop()
 
 
-def constant(state: State, name: str) -> Value | None:
-    """The value of a constant or enumerator of the file."""
-    found = state.definitions.enumerators.get(name)
+def constant(state: State, name: str, at: Node) -> Value | None:
+    """The value of the constant or enumerator of the file that `name` is at `at`."""
+    found = state.definitions.enumerator_called(name, at)
     if found is not None:
         return enumerator_value(state, name, *found)
-    declared = state.definitions.variables.get(name)
+    declared = state.definitions.variable_called(name, at)
     if declared is None:
         return None
     declaration, declarator = declared
     value = declarator.field("value") if declarator.type == "init_declarator" else None
     is_constant = declaration.has("const") or declaration.has("constexpr") or not state.is_device
-    if value is None or not is_constant or ("constant", name) in state.instances:
+    if value is None or not is_constant or ("constant", name, declarator.key) in state.instances:
         return None
     read = declare(state, type_of(state, declaration.field("type")), declarator)
     if read.extents or read.type.kind not in (TypeKind.SCALAR, TypeKind.DEDUCED):
         return None
-    state.instances.append(("constant", name))
+    state.instances.append(("constant", name, declarator.key))
     try:
         initial = scalar(state, state.evaluate(_only(value)), value)
     finally:
@@ -112,9 +121,9 @@ def enumerator_value(state: State, name: str, enumerator: Node, listed: Node) ->
     return None
 
 
-def variable(state: State, name: str) -> Value | None:
+def variable(state: State, name: str, at: Node) -> Value | None:
     """A `__constant__` or `__device__` variable of the file: a buffer that the kernel is handed."""
-    declared = state.definitions.variables.get(name)
+    declared = state.definitions.variable_called(name, at)
     if declared is None or not state.is_device:
         return None
     declaration, declarator = declared
@@ -140,6 +149,7 @@ def variable(state: State, name: str) -> Value | None:
     if len(extents) != len(read.extents):
         return None
     extents.extend(inner)
+    name = _told_apart(state, name, declarator)
     if name not in state.buffers:
         space = space or Space.CONSTANT
         state.names.add(name)
@@ -147,6 +157,12 @@ def variable(state: State, name: str) -> Value | None:
         state.buffers[name] = Buffer(name, held[0], shape, space is Space.CONSTANT, space)
         state.file_variables[name] = (space, declarator.span)
     return whole(state, Place(name, () if extents or held[1] else (ZERO,), element, len(extents)))
+
+
+def _told_apart(state: State, name: str, declarator: Node) -> str:
+    """What a variable of the file is called: with its namespace where others have one of that name."""
+    is_one = len(state.definitions.spaces.get(name, ())) <= 1
+    return name if is_one else joined(space_of(declarator), name).replace("::", ".")
 
 
 def function_pointer(state: State, name: str) -> FunctionName | None:

@@ -87,7 +87,7 @@ class Record:
     @property
     def simple_name(self) -> str:
         """Its name as constructors have it: without scopes and template arguments."""
-        return self.name.partition("<")[0].rpartition("::")[2]
+        return self.name.partition("<")[0].rpartition("::")[2].rstrip("'")
 
 
 def _assigned(body: Node) -> Iterator[str]:

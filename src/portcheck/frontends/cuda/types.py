@@ -69,7 +69,7 @@ def _qualified_by(type_: CType, constant: bool, volatile: bool) -> CType:
     return replace(type_, constant=type_.constant or constant, volatile=type_.volatile or volatile)
 
 
-def named_type(state: State, name: str, depth: int = 0) -> CType:
+def named_type(state: State, name: str, depth: int = 0, at: Node | None = None) -> CType:
     """The type called `name`: a template argument, an alias of the file, a known CUDA type; else unknown."""
     bound = state.lookup(name)
     if isinstance(bound, CType):
@@ -82,7 +82,7 @@ def named_type(state: State, name: str, depth: int = 0) -> CType:
     macro = state.macros.get(name)
     if macro is not None and macro.parameters is None and depth < _DEEPEST_ALIAS:
         return named_type(state, macro.body, depth + 1)
-    definition = state.definitions.types.get(name)
+    definition = state.definitions.types_called(name, at)
     if definition is not None and depth < _DEEPEST_ALIAS:
         return defined(state, name, definition, depth + 1)
     return _known_construct(state, name)
@@ -133,12 +133,12 @@ def _specified(state: State, node: Node, depth: int) -> CType:
             return state.instantiate(named.text if named is not None else f"{node.type}@{node.start}", node, ())
         case kind if kind in _RECORDS or kind == "enum_specifier":
             named = node.field("name")
-            return named_type(state, named.text if named is not None else "int", depth)
+            return named_type(state, named.text if named is not None else "int", depth, named)
         case "decltype" if node.named:
             return _type_of_expression(state, node.named[0])
         case _:
             pass
-    return named_type(state, node.text, depth)
+    return named_type(state, node.text, depth, node)
 
 
 def _template(state: State, node: Node) -> CType:
@@ -148,7 +148,7 @@ def _template(state: State, node: Node) -> CType:
     known = trait(state, node)
     if isinstance(known, CType):
         return known
-    definition = state.definitions.types.get(name)
+    definition = state.definitions.types_called(name, node)
     if definition is None and name not in state.definitions.specialisations:
         return _library_template(state, name, listed.named if listed is not None else [])
     return state.instantiate(name, definition, tuple(listed.named) if listed is not None else ())
@@ -178,7 +178,7 @@ def _facility(state: State, construct: Construct, arguments: list[Node]) -> CTyp
 
 
 def _qualified(state: State, node: Node, depth: int) -> CType:
-    known = named_type(state, node.text, depth)
+    known = named_type(state, node.text, depth, node)
     scope, name = node.field("scope"), node.field("name")
     if known.kind is not TypeKind.UNKNOWN or name is None:
         return known
@@ -206,7 +206,7 @@ def scope_type(state: State, scope: Node | None, depth: int = 0) -> CType | None
     if scope.type == "namespace_identifier":
         bound = state.lookup(scope.text)
         is_defined = isinstance(bound, CType) or scope.text in state.definitions.types
-        type_ = named_type(state, scope.text, depth) if is_defined else None
+        type_ = named_type(state, scope.text, depth, scope) if is_defined else None
     else:
         type_ = _specified(state, scope, depth)
     is_class = type_ is not None and type_.kind in (TypeKind.RECORD, TypeKind.LIBRARY)
