@@ -93,6 +93,15 @@ struct B : A { int n = 5; __device__ int f() { return 2; } __device__ int own() 
 __device__ int by(A& a) { return a.f(); }
 __device__ int at(A* a) { return a->f(); }
 """
+PLAIN = "__device__ int f(float) { return 1; }"
+GENERIC = "template <class T> __device__ int f(T) { return 2; }"
+VALUES = """
+template <int N> __device__ int q() { return N; }
+template <> __device__ int q<3>() { return 33; }
+template <int M> __device__ int r() { return q<M>(); }
+struct S { template <class T> __device__ int f(T) { return 1; } };
+template <> __device__ int S::f<float>(float) { return 2; }
+"""
 CASES: dict[str, tuple[str, str, Callable[[Array], Array | float]]] = {
     "function specialised": (SPECIAL, "y[i] = id(2.f) + id(2) * 100 + id<float>(1) * 1000;", lambda v: 78178),
     "deduced specialisation": (SPECIAL, "y[i] = id(2.0) + through(1.f) * 10;", lambda v: 785),
@@ -113,6 +122,12 @@ CASES: dict[str, tuple[str, str, Callable[[Array], Array | float]]] = {
                              lambda v: 9201),
     "a function of a record outside": (TABLES, "b::V w{2}; y[i] = w.get() + a::E * 100;", lambda v: 508),
     "a function as an argument": (SPACES, "y[i] = call(outer::inner::f) + call(outer::f) * 10;", lambda v: 12),
+    "enumerations": ("enum class A { X, Y }; enum class B { Y = 5, X = 7 };",
+                     "y[i] = (int)A::X + (int)B::X * 10 + (int)A::Y * 100 + (int)B::Y * 1000;", lambda v: 5170),
+    "template or not": (f"{PLAIN} {GENERIC}", "y[i] = f(1.f) + f(1) * 10;", lambda v: 21),
+    "not or template": (f"{GENERIC} {PLAIN}", "y[i] = f(1.f) + f(1) * 10;", lambda v: 21),
+    "template by value of a template": (VALUES, "y[i] = q<2>() + q<3>() * 10 + r<3>() * 1000;", lambda v: 33332),
+    "template of a record": (VALUES, "S s; y[i] = s.f(1) + s.f(1.f) * 10;", lambda v: 21),
     "postfix": (STEPS, "W w{5}; W a = w++; W b = ++w; y[i] = a.n + b.n * 10 + w.n * 1000;", lambda v: 5 + 160 + 16000),
     "prefix only": (STEPS, "W w{5}; --w; y[i] = w.n;", lambda v: 4),
     "const object": (CONST, "const C c{1}; C d{2}; y[i] = c.g() + d.g() * 10 + c.at() * 100;", lambda v: 10112),

@@ -252,6 +252,8 @@ class Definitions:
         if named is not None:
             self.types[named.text] = node
             self._place(self._types_in, named.text, space, node)
+        if space is not None and named is not None and (node.has("class") or node.has("struct")):
+            space = joined(space, named.text)
         for enumerator in body.named if body is not None else ():
             name = enumerator.field("name")
             if body is not None and name is not None:

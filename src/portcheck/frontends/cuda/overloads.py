@@ -8,6 +8,7 @@ from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.definitions import Function
 from portcheck.frontends.cuda.instances import shown_argument
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import (
     bind_template,
     template_argument,
@@ -82,9 +83,10 @@ def chosen(
 ) -> Function | None:
     """The overload whose parameters fit the arguments best; None where none takes so many.
 
-    Of several that fit alike, the one that says `const` of just what is constant; `owner` is what it is called on.
+    Of several that fit alike, the one that says `const` of just what is constant (`owner` is what it is called on),
+    then the one that is no template.
     """
-    found: list[tuple[tuple[int, int], Function]] = []
+    found: list[tuple[tuple[int, int, bool], Function]] = []
     for function in functions:
         parameters = function.parameters
         required = [parameter for parameter in parameters if parameter.type == "parameter_declaration"]
@@ -92,7 +94,8 @@ def chosen(
             continue
         fit = _fit(state, function, values)
         if fit is not None:
-            found.append(((fit, _constness(state, function, values, owner)), function))
+            rank = (fit, _constness(state, function, values, owner), function.template is None)
+            found.append((rank, function))
     if not found:
         return None
     best = max(score for score, _ in found)
@@ -112,6 +115,16 @@ def _constness(state: State, function: Function, values: list[Value], owner: Val
 _INDIRECT = frozenset({"pointer_declarator", "reference_declarator"})
 
 
+def _is_number(value: Value) -> bool:
+    type_ = type_of_value(value)
+    return type_ is not None and type_.kind is TypeKind.SCALAR
+
+
+def _is_pointer(parameter: Node) -> bool:
+    declarator = parameter.field("declarator")
+    return declarator is not None and declarator.type in ("pointer_declarator", "abstract_pointer_declarator")
+
+
 def _fit(state: State, function: Function, values: list[Value]) -> int | None:
     """How well the parameters fit the arguments; None where one takes no such value."""
     score = 0
@@ -119,6 +132,7 @@ def _fit(state: State, function: Function, values: list[Value]) -> int | None:
     for parameter, value in zip(function.parameters, values, strict=False):
         specifier = parameter.field("type")
         if specifier is not None and specifier.text in open_names:
+            score += 2 * (_is_number(value) and not _is_pointer(parameter))
             continue
         type_ = declare(state, type_of(state, parameter.field("type")), parameter.field("declarator")).type
         if not _converts(state, value, type_):
