@@ -86,6 +86,9 @@ __device__ int r(const C&) { return 2; }
 __device__ int through(const C& c) { return c.g(); }
 __device__ int pointed(const C* c) { return c->g(); }
 """
+HOLDER = """
+struct D { C c; __device__ int a() { return c.g(); } __device__ int b() const { return c.g(); } };
+"""
 HIDDEN = """
 struct A { int n = 3; __device__ int f() { return 1; } __device__ int g() { return f(); } };
 struct B : A { int n = 5; __device__ int f() { return 2; } __device__ int own() { return f() * 10 + A::f(); }
@@ -136,6 +139,10 @@ CASES: dict[str, tuple[str, str, Callable[[Array], Array | float]]] = {
     "const pointer": (CONST, "int n = 0; const int* p = &n; int* q = &n; y[i] = f(p) + f(q) * 10 + f(&n) * 100;",
                       lambda v: 112),
     "const reference": (CONST, "C d{2}; const C& c = d; y[i] = r(d) + r(c) * 10 + c.g() * 100;", lambda v: 221),
+    "copy of a constant": (CONST + "__device__ int h(C c) { return c.g(); }",
+                           "const C c{1}; C d = c; auto e = c; y[i] = d.g() + h(c) * 10 + e.g() * 100;", lambda v: 111),
+    "member of a constant": (CONST + HOLDER, "D d{{1}}; const D e{{2}};"
+                             "y[i] = d.a() + d.b() * 10 + e.c.g() * 100 + d.c.g() * 1000;", lambda v: 1221),
     "hidden method": (HIDDEN, "B b; y[i] = b.g() + b.f() * 10 + b.own() * 100;", lambda v: 1 + 20 + 2100),
     "base reference": (HIDDEN, "B b; A& r = b; y[i] = r.f() + by(b) * 10;", lambda v: 11),
     "base pointer": (HIDDEN, "B b; A* p = &b; y[i] = p->f() + at(&b) * 10;", lambda v: 11),
@@ -162,7 +169,17 @@ def test_the_one_is_taken_that_is_meant(name: str) -> None:
 
 GUARD = "struct G { float* p; __device__ G(float* q) : p(q) { *p += 1; } __device__ ~G() { *p *= 2; } };"
 BITS = "struct B { unsigned a : 3; int b : 5; };"
+VIRTUAL = """
+struct A { __device__ virtual int v() { return 1; }
+  __device__ int f() { return 3; } __device__ int g() { return f(); } };
+struct B : A { __device__ int f() { return 2; } };
+"""
 OPAQUE: dict[str, tuple[str, str]] = {
+    "hidden beside virtual ones": (VIRTUAL, "B b; y[i] = b.g();"),
+    "beside a variable": (
+        "",
+        "float4 v = make_float4(1, 2, 3, 4); float& r = v.x; float* p = &r; p[1] = 9; y[i] = v.y;",
+    ),
     "destructor": (GUARD, "G g(y + i);"),
     "destructor of a member": (GUARD + "struct H { G g; };", "H h{G(y + i)};"),
     "destructor outside": ("struct G { float* p; __device__ ~G(); }; __device__ G::~G() { *p *= 2; }", "G g{y + i};"),

@@ -235,6 +235,8 @@ def initial_value(state: State, type_: CType, listed: list[Node], node: Node) ->
 def seen_as_declared(state: State, value: Value, type_: CType) -> Value:
     """What a reference or pointer of `type_` stands for: the base it names, never to be changed where it says so."""
     target = type_.target if type_.kind is TypeKind.POINTER else type_
+    if type_.kind is TypeKind.DEDUCED and (type_.constant or not type_.reference) and isinstance(value, Aggregate):
+        return as_constant(value, type_.constant)
     if target is None or target.kind is not TypeKind.RECORD:
         return value
     value = as_base(state, value, type_)

@@ -176,7 +176,7 @@ def _argument(state: State, node: Node, declared: Declared, value: Value, body: 
     kept = snapshot(state, value, declared.name)
     if kept is not None:
         return kept
-    value = read(state, value, node)
+    value = seen_as_declared(state, read(state, value, node), declared.type)
     changes = state.mutations
     is_changed = changes is None or changes.is_changed(declared.name, body.start, body.end)
     is_straight = changes is not None and changes.is_straight(declared.name, body.start, body)

@@ -66,6 +66,8 @@ def part_of(state: State, place: Place, field: str, type_: CType) -> Place | Non
     offset = offset_of(state, place.type, field)
     if offset is None or place.buffer not in state.buffers:
         return None
+    if type_.kind is TypeKind.RECORD and place.type.constant:
+        type_ = replace(type_, constant=True)
     return displaced(state, place, offset, replace(type_, volatile=True) if place.type.volatile else type_)
 
 

@@ -111,9 +111,15 @@ def method_call(state: State, call: CallSite, owner: Value | None, record: Recor
     if not isinstance(function, Function):
         return function
     holder = next(holder for holder, candidate in found if candidate is function)
-    if record.is_virtual and function.node.has("virtual"):
+    if record.is_virtual and (function.node.has("virtual") or _hides(state, holder, call.name)):
         return state.opaque(call.node, f"virtual call of {call.name}", kind=OpaqueKind.CALL)
     return call_on(state, call, function, (holder, owner), values)
+
+
+def _hides(state: State, record: Record, name: str) -> bool:
+    """Whether bases have functions called like one of `record` that are not virtual: which is meant is not followed."""
+    found = [function for base in record.bases for _, function in functions_of(state, base, name)]
+    return bool(found) and not any(function.node.has("virtual") for function in found)
 
 
 def call_on(

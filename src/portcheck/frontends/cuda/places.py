@@ -34,7 +34,7 @@ from portcheck.frontends.cuda.views import (
     load_element,
     store_element,
 )  # fmt: skip
-from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, OpaqueKind, Operator, Symbol
+from portcheck.ir import ZERO, Apply, Const, Expr, Opaque, OpaqueKind, Operator, Space, Symbol
 
 _MOST_ELEMENTS = 64
 """Elements of an array that is copied as part of a value."""
@@ -169,6 +169,8 @@ def unreadable(state: State, place: Place, verb: str = "read") -> Obstacle | Non
     buffer = state.buffers.get(place.buffer)
     if buffer is None:
         return Obstacle(f"memory behind {place.buffer}", OpaqueKind.MEMORY)
+    if buffer.space is Space.REGISTER and not buffer.shape and not all(map(is_zero, place.index)):
+        return Obstacle(f"memory beside a variable {verb}", OpaqueKind.MEMORY)
     if place.type.kind is TypeKind.POINTER:
         return Obstacle(f"pointer {verb} in memory", OpaqueKind.MEMORY)
     if place.type.kind is not TypeKind.SCALAR or place.type.dtype is None:

@@ -253,13 +253,26 @@ def is_constant(value: Value) -> bool:
 def as_constant(value: Value, constant: bool) -> Value:
     """A record, or its address, as one that is constant or not: that chooses among its functions."""
     match value:
-        case Aggregate() | Place() | Pointer() if value.type.kind is TypeKind.RECORD:
+        case Aggregate() if value.type.kind is TypeKind.RECORD:
+            types = dict(value.type.fields)
+            members = tuple(
+                (name, as_constant(member, constant or types[name].constant) if _is_held(member) else member)
+                for name, member in value.members
+            )
+            return Aggregate(replace(value.type, constant=constant), members)
+        case Place() | Pointer() if value.type.kind is TypeKind.RECORD:
             return replace(value, type=replace(value.type, constant=constant))
         case Handle(target=target):
-            return Handle(replace(target, type=replace(target.type, constant=constant)))
+            held = as_constant(target, constant)
+            return Handle(held) if isinstance(held, Aggregate) else value
         case _:
             pass
     return value
+
+
+def _is_held(member: Value) -> bool:
+    """Whether a member is a record itself, which is constant with what it is part of; not one it leads to."""
+    return isinstance(member, Aggregate | Place) and member.type.kind is TypeKind.RECORD
 
 
 def complete(state: State, type_: CType) -> CType:
