@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from portcheck.core.errors import InputError
 from portcheck.core.source import Position, SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
 from portcheck.frontends.cuda.repair import read_unit
-from portcheck.ir import Alloc, Compute, Launch, Opaque, Operator, operations
+from portcheck.ir import Alloc, Call, Compute, Launch, Opaque, Operator, operations
 from portcheck.ir.expr import Apply, Const, Expr, Symbol
 from portcheck.ir.verify import verify
 
@@ -396,3 +397,29 @@ def test_what_is_found_comes_in_the_order_of_the_text() -> None:
     places = [node.start for node in unit.root.found("call_expression", "assignment_expression")]
     assert len(places) == 400
     assert places == sorted(places)
+
+
+DEEP = {
+    "parentheses": "x[0] = " + "(" * 100_000 + "1" + ")" * 100_000 + ";",
+    "parentheses that do not close": "x[0] = " + "(" * 100_000,
+    "braces that do not close": "{" * 100_000,
+    "branches": "if (n) " * 30_000 + "x[0] = 1.f;",
+    "stars": "*" * 50_000 + "x = 1;",
+    "a table": "const int t[] = {" + "1, " * 100_000 + "}; x[t[n]] = 1.f;",
+}
+
+
+@pytest.mark.parametrize("inside", DEEP.values(), ids=DEEP)
+def test_time_grows_with_the_text_however_deep_or_wide_it_is(inside: str) -> None:
+    start = time.perf_counter()
+    lowered = program(f"__global__ void k(float* x, int n) {{ {inside} }}")
+    assert [found.name for found in lowered.kernels] == ["k"]
+    assert time.perf_counter() - start < 20
+
+
+def test_text_nested_too_deeply_may_do_anything_to_what_it_mentions() -> None:
+    lowered = program(f"__global__ void k(float* x, const float* w, int n) {{ {'if (n) ' * 30_000} x[0] = w[0]; }}")
+    (call,) = [op for op in lowered.kernels[0].body if isinstance(op, Call)]
+    assert {"x", "w"} <= set(call.reads)
+    assert "x" in call.writes
+    assert "w" not in call.writes

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from portcheck.core.source import SourceFile
+from portcheck.frontends.cuda.grammar import shape
+from portcheck.frontends.cuda.lexer import TokenKind, significant
 from portcheck.frontends.cuda.origins import Edit, Origins, edited
 from portcheck.frontends.cuda.parse import parse
-from portcheck.frontends.cuda.rewrites import rewrites
+from portcheck.frontends.cuda.rewrites import KEYWORDS, rewrites
 from portcheck.frontends.cuda.syntax import Node, Unit
 
 _MOST_ROUNDS = 4
+_SMALL = 10_000
+"""Bytes of text that cannot be nested too deeply."""
+_DEEPEST = 8_000
+_MOST_NAMES = 1_000
 _COMPARING = frozenset({"&&", "||", "<", ">", "<=", ">=", "==", "!="})
 _DECLARATORS = frozenset(
     {
@@ -21,6 +29,9 @@ _DECLARATORS = frozenset(
 def read_unit(source: SourceFile, text: str, origins: tuple[Origins, ...]) -> Unit:
     """`text` parsed; see `parse` for `origins`."""
     unit = parse(source, text, origins)
+    deep = list(depths(unit)) if len(unit.encoded) > _SMALL else []
+    if deep:
+        unit = _after(unit, deep, must_gain=False)
     if unit.root.is_broken:
         unit = _after(unit, rewrites(unit), must_gain=True)
     for _ in range(_MOST_ROUNDS):
@@ -29,6 +40,21 @@ def read_unit(source: SourceFile, text: str, origins: tuple[Origins, ...]) -> Un
             break
         unit = _after(unit, edits, must_gain=False)
     return unit
+
+
+def depths(unit: Unit) -> Iterator[Edit]:
+    """Makes a call that says so, and mentions the same names, of what is nested too deeply to be read."""
+    for node in unit.root.children:
+        if shape(node.raw)[1] <= _DEEPEST:
+            continue
+        tokens = significant(node.text)
+        first = next((token.end for token in tokens if token.text == "{"), 0)
+        last = next((token.start for token in reversed(tokens) if token.text == "}"), len(node.text))
+        words = (token.text for token in tokens if token.kind is TokenKind.NAME and token.start >= first)
+        names = dict.fromkeys(word for word in words if word not in KEYWORDS)
+        start = unit.character(node.start)
+        mentioned = ", ".join(list(names)[:_MOST_NAMES])
+        yield Edit(start + first, start + max(first, last), f" text_nested_too_deeply({mentioned}); ")
 
 
 def _after(unit: Unit, edits: list[Edit], *, must_gain: bool) -> Unit:

@@ -26,6 +26,7 @@ _NO_CALLS = _CONTROL | {
     "case", "goto", "throw", "new", "delete", "operator", "requires", "static_assert", "try", "const", "volatile",
     "static", "constexpr", "unsigned", "signed", "struct", "class", "enum", "union", "typename", "auto", "default",
 }  # fmt: skip
+KEYWORDS = _NO_CALLS | _TYPES | _QUALIFIERS | {"this", "break", "continue", "template", "using", "typedef", "namespace"}
 
 
 def rewrites(unit: Unit) -> list[Edit]:

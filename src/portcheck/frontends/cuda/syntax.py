@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from portcheck.core.source import SourceFile, Span
-from portcheck.frontends.cuda.grammar import search
+from portcheck.frontends.cuda.grammar import search, shape, walk
 from portcheck.frontends.cuda.origins import Origins
 
 if TYPE_CHECKING:
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 _CHAINED = frozenset({"binary_expression", "unary_expression", "pointer_expression", "cast_expression"})
 _AFTER_A_VALUE = frozenset({"unary_expression", "pointer_expression", "number_literal"})
+
+
+_SMALL = 10_000
+"""Bytes of text in which no node can be wide."""
+_WIDE = 5_000
+"""Children of one node."""
 
 
 class Unit:
@@ -35,6 +41,11 @@ class Unit:
         self.tree = tree
         self.origins = origins
         self.fixed = fixed
+
+    @cached_property
+    def is_wide(self) -> bool:
+        """Whether some node has thousands of children: tables of constants, text that did not parse."""
+        return len(self.encoded) > _SMALL and shape(self.tree.root_node)[0] > _WIDE
 
     @property
     def root(self) -> Node:
@@ -172,7 +183,8 @@ class Node:
 
     def found(self, *kinds: str) -> list[Node]:
         """The named nodes of these kinds at and below it, in the order of the text."""
-        return [Node(self.unit, raw) for raw in search(self.raw, kinds)]
+        find = walk if self.unit.is_wide else search
+        return [Node(self.unit, raw) for raw in find(self.raw, kinds)]
 
     def _wrap(self, raw: Raw | None) -> Node | None:
         return None if raw is None else Node(self.unit, raw)
@@ -215,7 +227,11 @@ class Wreck(Node):
 
     def found(self, *kinds: str) -> list[Node]:
         """The named nodes of these kinds among the neighbours and below them."""
-        return [node for part in self._parts for node in part.found(*kinds)]
+        around = self._parts[0].parent
+        if around is None:
+            return [node for part in self._parts for node in part.found(*kinds)]
+        found = around.found(*kinds)  # once, for there may be as many neighbours as characters
+        return [node for node in found if node.key != around.key and self.start <= node.start and node.end <= self.end]
 
     @property
     def is_broken(self) -> bool:
