@@ -361,33 +361,15 @@ CASES = (
             {"rows": 40, "columns": 776, "warps_a_row": 3, "depth": 2, "grid": 10},
         ),
     ),
-    Case(
-        file=_NORM,
-        kernel="norm_kernel1",
-        build=global_norm,
-        defines=_WIDTH,
-        sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=True, ends="block"),
-    ),
-    Case(
-        file=_NORM,
-        kernel="norm_kernel2",
-        build=global_norm,
-        defines=_WIDTH,
-        sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=True, ends="warp"),
-    ),
-    Case(
-        file=_NORM,
-        kernel="norm_kernel3",
-        build=global_norm,
-        defines=_WIDTH,
-        sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=False, ends="block"),
-    ),
-    Case(
-        file=_NORM,
-        kernel="norm_kernel4",
-        build=global_norm,
-        defines=_WIDTH,
-        sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=False, ends="none"),
+    *(
+        Case(
+            file=_NORM,
+            kernel=f"norm_kernel{number}",
+            build=global_norm,
+            defines=_WIDTH,
+            sizes=_with(({"count": 8192}, {"count": 5003}), grid=8, block=128, library=library, ends=ends),
+        )
+        for number, library, ends in ((1, True, "block"), (2, True, "warp"), (3, False, "block"), (4, False, "none"))
     ),
     Case(
         file=_NORM, kernel="global_norm_aggregate_kernel", build=norm_aggregate, sizes=({"count": 1000}, {"count": 27})

@@ -226,8 +226,8 @@ def test_kernel_whose_head_alone_can_be_read_is_kept_whole(text: str) -> None:
     [kernel] = [kernel for kernel in module.kernels if kernel.name == "k"]
     assert kernel.parameters == ("x", "y", "n")
     [opaque] = [op for op in operations(module.lower(["k"]).kernels[0].body) if isinstance(op, Opaque)]
-    assert {"x", "y"} <= set(opaque.reads)
-    assert "y" in opaque.writes
+    memory = {"x", "y"}  # besides these it may move the pointers, which text that does not parse may do
+    assert (memory & set(opaque.reads), memory & set(opaque.writes)) == ({"x", "y"}, {"y"})
     assert [problem.span for problem in module.problems] == [opaque.span]
 
 

@@ -13,7 +13,6 @@ from portcheck.frontends.cuda.syntax import Node, Unit, bare
 from portcheck.ir import Const, Launch
 
 _DIMENSIONS = "dim3"
-_MOST_DECLARATIONS = 500
 
 
 @dataclass(frozen=True, slots=True)

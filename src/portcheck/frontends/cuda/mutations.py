@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from portcheck.frontends.cuda.definitions import declared_name
 from portcheck.frontends.cuda.syntax import Node, bare
 
 _CONDITIONAL = frozenset({"conditional_expression", "lambda_expression"})
@@ -176,8 +175,3 @@ def _block_of(node: Node) -> tuple[int, int, int] | None:
 def mentions(node: Node, names: frozenset[str]) -> bool:
     """Whether an identifier of `names` stands in `node`."""
     return any(found.text in names for found in node.found("identifier"))
-
-
-def declared_in(node: Node) -> list[str]:
-    """The names a declaration declares."""
-    return [declared_name(declarator) for declarator in node.fields("declarator")]

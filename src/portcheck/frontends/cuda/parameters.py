@@ -15,12 +15,10 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import Declared, arrays_of, base_type, complete, declare, pointer_to
 from portcheck.frontends.cuda.values import Aggregate, Buffer, CType, Nothing, Place, Pointer, Scalar, TypeKind, Value
-from portcheck.frontends.cuda.vectors import element_type, variable_members
+from portcheck.frontends.cuda.vectors import MOST_POINTERS, element_type, variable_members
 from portcheck.ir import ZERO, Expr, Parameter, Space, Symbol, ValueType, integer
 
 _SEVERAL = frozenset({TypeKind.VECTOR, TypeKind.RECORD})
-_MOST_POINTERS = 64
-"""Pointers of an array that is a member: each is a parameter of its own."""
 
 
 def read_parameters(state: State, function: Function) -> list[tuple[Parameter, Declared]]:
@@ -134,7 +132,7 @@ def _array_member(state: State, name: str, type_: CType, span: Span) -> tuple[Va
     while element.kind is TypeKind.ARRAY and element.target is not None:
         extents.append(integer(element.extent, INT32))
         element = element.target
-    if element.kind is TypeKind.POINTER and type_.extent <= _MOST_POINTERS and len(extents) == 1:
+    if element.kind is TypeKind.POINTER and type_.extent <= MOST_POINTERS and len(extents) == 1:
         pairs = [_member(state, f"{name}[{position}]", element, span) for position in range(type_.extent)]
         members = tuple((str(position), value) for position, (value, _) in enumerate(pairs))
         return Aggregate(type_, members), [part for _, parts in pairs for part in parts]

@@ -26,7 +26,8 @@ from portcheck.frontends.cuda.values import (
 )
 from portcheck.ir import ZERO, Const, Expr, OpaqueKind, integer
 
-_MOST_POINTERS = 64
+MOST_POINTERS = 64
+"""Pointers of an array: each is a variable, or a parameter, of its own."""
 
 
 def element_type(state: State, type_: CType) -> tuple[DType, tuple[int, ...]] | None:
@@ -128,7 +129,7 @@ def _pointer_member(state: State, name: str, type_: CType, given: Value | None, 
 def pointers(state: State, name: str, type_: CType, given: Value | None, node: Node) -> Value:
     """An array of pointers in registers: each is a variable of its own."""
     element = type_.target
-    if element is None or not 0 < type_.extent <= _MOST_POINTERS:
+    if element is None or not 0 < type_.extent <= MOST_POINTERS:
         return state.opaque(node, f"array of type {type_.name}", UINT64, kind=OpaqueKind.DTYPE)
     members: list[tuple[str, Value]] = []
     for position in range(type_.extent):

@@ -34,15 +34,6 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
-def star_modules(tree: ast.AST) -> tuple[str, ...]:
-    """The modules of which every name is imported."""
-    return tuple(
-        node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module and any(alias.name == "*" for alias in node.names)
-    )
-
-
 def qualified(node: ast.expr, aliases: Mapping[str, str]) -> str:
     """The qualified name of a dotted expression, "" when its root is not imported."""
     parts: list[str] = []
@@ -68,8 +59,3 @@ def inside(name: str) -> str:
     """What follows the root package in the qualified `name` of NKI."""
     root = LEGACY_ROOT if is_legacy(name) else ROOT
     return name[len(root) + 1 :]
-
-
-def is_described(name: str) -> bool:
-    """Whether the qualified `name` lies in a package that the knowledge base describes."""
-    return any(name == root or name.startswith(root + ".") for root in _ROOTS)
