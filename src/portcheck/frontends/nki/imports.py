@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 
 ROOT = "nki"
 LEGACY_ROOT = "neuronxcc.nki"
-_ARRAYS = "numpy"
-_ROOTS = (ROOT, LEGACY_ROOT, _ARRAYS)
 
 
 def aliases_in(tree: ast.AST) -> Mapping[str, str]:
