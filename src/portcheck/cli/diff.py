@@ -89,7 +89,8 @@ _Define = Annotated[
     list[str] | None, typer.Option(help="A macro of the CUDA source; may be repeated.", metavar="NAME=VALUE")
 ]
 _Include = Annotated[
-    list[str] | None, typer.Option("-I", help="A folder to look for included files in; may be repeated.", metavar="DIR")
+    list[str] | None,
+    typer.Option("-I", help="A folder to read headers from, also outside the project; may be repeated.", metavar="DIR"),
 ]
 _Shape = Annotated[
     list[str] | None,

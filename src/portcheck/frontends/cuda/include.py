@@ -1,8 +1,13 @@
-"""Headers: quoted includes near the file or under the given roots, read within bounds; others are left out."""
+"""Headers: those in the project of the file or under the given roots, read within bounds; others are left out.
+
+The project is the nearest folder around the file that is under version control; without one, the folder of the file.
+What a link or `..` leads out of both is not read: whoever writes the file must not choose what of the machine is read.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from portcheck.core.source import SourceFile, decoded
@@ -14,37 +19,40 @@ _SUFFIXES = frozenset({".h", ".hh", ".hpp", ".hxx", ".cuh", ".cu", ".inc", ".inl
 _MOST_FILES = 64
 _DEEPEST = 12
 _LARGEST = 1_000_000
+_VERSION_CONTROL = (".git", ".hg", ".svn")
 
 
 @dataclass
 class Includes:
-    """Reads headers into `definitions`, each once."""
+    """Reads the headers that the file at `path` names into `definitions`, each once."""
 
-    definitions: Definitions
+    path: str
     roots: tuple[str, ...]
-    missing: list[str] = field(default_factory=list)
+    definitions: Definitions
+    left_out: dict[str, str] = field(default_factory=dict)
+    """The headers that were not read, and why."""
     _seen: set[Path] = field(default_factory=set)
     _folders: list[Path] = field(default_factory=list)
 
-    def within(self, path: str) -> None:
-        """Says which file includes are relative to."""
-        self._folders.append(Path(path).parent)
+    def __post_init__(self) -> None:
+        self._folders.append(Path(self.path).parent)
 
     def read(self, written: str, preprocessor: Preprocessor) -> None:
-        """Reads the header written `"name"` or `<name>`; a missing one is noted, if it was quoted."""
+        """Reads the header written `"name"` or `<name>`; what is left out is noted, but for headers of the system."""
         name = written[1:].partition('"' if written.startswith('"') else ">")[0]
         is_quoted = written.startswith('"')
         found = self._find(name, is_quoted) if written[:1] in ('"', "<") else None
         if found is None:
-            if is_quoted and name not in self.missing:
-                self.missing.append(name)
+            if is_quoted:
+                self.left_out.setdefault(name, "was not found")
             return
-        if found in self._seen or len(self._seen) >= _MOST_FILES or len(self._folders) > _DEEPEST:
+        real = found.resolve()
+        if real in self._seen:
             return
-        self._seen.add(found)
-        source = _source(found)
+        source = self._source(name, found, real)
         if source is None:
             return
+        self._seen.add(real)
         self._folders.append(found.parent)
         undefined, preprocessor.undefined = preprocessor.undefined, set()
         try:
@@ -67,11 +75,37 @@ class Includes:
                 continue
         return None
 
+    def _source(self, name: str, path: Path, real: Path) -> SourceFile | None:
+        if not any(real.is_relative_to(area) for area in self._areas):
+            self.left_out[name] = "lies outside the project and the folders given with -I, and was not read"
+        elif len(self._seen) >= _MOST_FILES or len(self._folders) > _DEEPEST:
+            self.left_out[name] = f"was not read: more than {_MOST_FILES} headers, or {_DEEPEST} one inside the other"
+        elif (size := _size(real)) > _LARGEST:
+            self.left_out[name] = f"was not read: {size} bytes are more than {_LARGEST}"
+        else:
+            return _read(path)
+        return None
 
-def _source(path: Path) -> SourceFile | None:
+    @cached_property
+    def _areas(self) -> tuple[Path, ...]:
+        return (_project_of(Path(self.path).parent), *(Path(root).resolve() for root in self.roots))
+
+
+def _project_of(folder: Path) -> Path:
+    real = folder.resolve()
+    around = (real, *real.parents)
+    return next((parent for parent in around if any((parent / kept).exists() for kept in _VERSION_CONTROL)), real)
+
+
+def _size(path: Path) -> int:
     try:
-        if path.stat().st_size > _LARGEST:
-            return None
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _read(path: Path) -> SourceFile | None:
+    try:
         return SourceFile(str(path), *decoded(path.read_bytes()))
     except OSError:
         return None

@@ -72,12 +72,11 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
     macros = {name: Macro(name, None, value) for name, value in options.defines}
     macros.setdefault(_ARCHITECTURE, Macro(_ARCHITECTURE, None, _ASSUMED_ARCHITECTURE))
     preprocessor = Preprocessor(macros, template_parameters_in(text, dict(options.defines).keys()))
-    includes = Includes(definitions, options.include_roots)
-    includes.within(source.path)
+    includes = Includes(source.path, options.include_roots, definitions)
     prepared, origins = preprocessor.process(text, includes.read)
     unit = read_unit(source, prepared, (origins,) if held is None else (origins, held.origins))
     definitions.collect(unit, own=True)
-    notes = [f"header {name} was not found" for name in includes.missing]
+    notes = [f"header {name} {reason}" for name, reason in includes.left_out.items()]
     notes.extend(held.notes if held is not None else ())
     if source.encoding != UTF_8:
         notes.append(f"not UTF-8: read as {source.encoding}")
