@@ -144,14 +144,14 @@ def mark_written(elements: Elements) -> None:
 def check_read(batch: Batch, elements: Elements, span: Span) -> None:
     """Reports reads of what was not written, and those that conflict with a write."""
     kept, view = elements.view.storage, elements.view
-    if kept.written is not None:
-        cells = view.cells_of(np.atleast_1d(elements.flat))
-        missing = np.flatnonzero(~kept.written[cells])
-        if missing.size and batch.active.count:
-            _report_unwritten(batch, elements, int(missing[0]) // view.cells, missing.size // view.cells, span)
+    if kept.written is None and kept.races is None:
+        return
+    cells = view.cells_of(np.atleast_1d(elements.flat))
+    if kept.written is not None and not (written := kept.written.take(cells)).all() and batch.active.count:
+        missing = (~written).nonzero()[0]
+        _report_unwritten(batch, elements, int(missing[0]) // view.cells, missing.size // view.cells, span)
     if kept.races is not None and elements.flat.ndim:
-        cells, who = accessors(batch, elements)
-        positions, others = kept.races.read(cells, who)
+        positions, others = kept.races.read(cells, _stamps(batch, elements))
         if positions.size:
             report_race(batch, elements, (positions[0], others[0], len(positions)), ("reads", "wrote"), span)
 
@@ -199,10 +199,12 @@ def _bits(value: Value) -> Value:
 
 def accessors(batch: Batch, elements: Elements) -> tuple[Value, Value]:
     """The cells that are touched, and the stamps of who touches them."""
+    return elements.view.cells_of(elements.flat), _stamps(batch, elements)
+
+
+def _stamps(batch: Batch, elements: Elements) -> Value:
     stamps = elements.of_threads(batch.stamps())
-    if elements.view.cells > 1:
-        stamps = np.repeat(stamps, elements.view.cells)
-    return elements.view.cells_of(elements.flat), stamps
+    return stamps if elements.view.cells == 1 else np.repeat(stamps, elements.view.cells)
 
 
 def report_race(

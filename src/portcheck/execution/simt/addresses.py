@@ -15,10 +15,10 @@ from portcheck.core.source import Span
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation
 from portcheck.execution.simt.events import EventKind
-from portcheck.execution.simt.expressions import code_of, compiled, extent_of
+from portcheck.execution.simt.expressions import called_with, code_of, compiled, extent_of
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.storage import Owner, View
-from portcheck.ir import Access, Outside
+from portcheck.ir import Access, Expr, Operator, Outside, apply, integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,8 @@ def addressing(compilation: Compilation, access: Access, span: Span, verb: str) 
     axes = tuple((axis.name, extent_of(compilation, axis.extent)) for axis in access.axes)
     rank = len(axes)
     with compilation.along(axes):
-        indices = [code_of(compilation, index, INT64, rank) for index in access.index]
+        element = _row_major(compilation, access, rank)
         mask = _mask(compilation, access, rank)
-    shape = compilation.buffers[access.buffer].shape
-    element = _row_major(indices, shape)
     extents = tuple(extent for _, extent in axes)
     plan = _Plan(access.buffer, extents, element, mask, access.outside, span, verb)
     return lambda batch: _elements(plan, batch)
@@ -85,20 +83,23 @@ def _mask(compilation: Compilation, access: Access, rank: int) -> Code | None:
     return None if found.constant is not None and bool(found.constant) else found.code
 
 
-def _row_major(indices: list[Code], shape: tuple[int, ...]) -> Code:
-    if not indices:
+def _row_major(compilation: Compilation, access: Access, rank: int) -> Code:
+    """The number of the element; what depends on the thread alone is multiplied and added once."""
+    if not access.index:
         return lambda batch: cast(Value, np.int64(0))
-    if len(indices) == 1:
-        return indices[0]
-    extents = shape[1:]
+    if len(access.index) == 1:
+        return code_of(compilation, access.index[0], INT64, rank)
+    shape = compilation.buffers[access.buffer].shape
+    strides = [math.prod(shape[position + 1 :]) for position in range(len(access.index))]
+    parts = [_scaled(index, stride) for index, stride in zip(access.index, strides, strict=True)]
+    total = code_of(compilation, parts[0], INT64, rank)
+    for part in parts[1:]:
+        total = called_with(np.add, [total, code_of(compilation, part, INT64, rank)])
+    return total
 
-    def element(batch: Batch) -> Value:
-        total = indices[0](batch)
-        for index, extent in zip(indices[1:], extents, strict=True):
-            total = total * extent + index(batch)
-        return total
 
-    return element
+def _scaled(index: Expr, stride: int) -> Expr:
+    return index if stride == 1 else apply(Operator.MULTIPLY, index, integer(stride), dtype=INT64)
 
 
 def _elements(plan: _Plan, batch: Batch) -> Elements:

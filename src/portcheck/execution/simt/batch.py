@@ -11,7 +11,7 @@ import numpy as np
 from portcheck.core.source import Span
 from portcheck.execution.simt.events import Event, EventKind, EventLog, Stop
 from portcheck.execution.simt.formats import Value
-from portcheck.execution.simt.races import stamps
+from portcheck.execution.simt.races import RaceShadow, stamps
 from portcheck.execution.simt.registers import Register
 from portcheck.execution.simt.storage import View
 
@@ -116,6 +116,7 @@ class Batch:
     slots: list[Value]
     registers: dict[str, Register] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)
+    shadows: list[RaceShadow] = field(default_factory=list)
     leaving: Leaving | None = None
     returned: Value | None = None
 
@@ -178,6 +179,9 @@ class Batch:
     def pass_barrier(self) -> None:
         """What the active blocks did so far happens before what they do next."""
         self._count(self._block_epochs, self.block_numbers)
+        if self.active.count == self.living:
+            for shadow in self.shadows:
+                shadow.settle()
 
     def pass_exchange(self) -> None:
         """What the lanes of the active warps did so far happens before what they do next."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -51,6 +52,8 @@ def scalars(kernel: Kernel, launch: Launch, arguments: Mapping[str, Argument]) -
 
 def _stated(kernel: Kernel, launch: Launch, found: Mapping[str, Number]) -> dict[str, Number]:
     """The numbers the launch itself gives, as the parameters take them."""
+    if not launch.values:
+        return {}
     number = _evaluator(kernel, found)
     given = {name: number(value) for name, value in launch.values}
     parameters = {parameter.name: parameter for parameter in kernel.parameters}
@@ -126,22 +129,19 @@ def _evaluator(kernel: Kernel, symbols: Mapping[str, Number]) -> Callable[[Expr]
 
 def index_symbols(geometry: Geometry) -> tuple[dict[str, Number], dict[str, Code]]:
     """The built-in variables: sizes, which are numbers, and indices, which differ from thread to thread."""
-    sizes: dict[str, Number] = {}
-    threads: dict[str, Code] = {}
-    for found in load().constructs.values():
-        if found.kind != "variable":
-            continue
-        for axis, member in enumerate("xyz"):
-            name = f"{found.name}.{member}"
-            if found.semantics is Semantics.INDEX_GRID_SIZE:
-                sizes[name] = geometry.grid[axis]
-            elif found.semantics is Semantics.INDEX_BLOCK_SIZE:
-                sizes[name] = geometry.block[axis]
-            elif found.semantics is Semantics.INDEX_THREAD:
-                threads[name] = _thread_index(axis)
-            elif found.semantics is Semantics.INDEX_BLOCK:
-                threads[name] = _block_index(axis)
+    sizes: dict[str, Number] = {name: geometry.grid[axis] for name, axis in _members(Semantics.INDEX_GRID_SIZE)}
+    sizes |= {name: geometry.block[axis] for name, axis in _members(Semantics.INDEX_BLOCK_SIZE)}
+    threads = {name: _thread_index(axis) for name, axis in _members(Semantics.INDEX_THREAD)}
+    threads |= {name: _block_index(axis) for name, axis in _members(Semantics.INDEX_BLOCK)}
     return sizes, threads
+
+
+@cache
+def _members(semantics: Semantics) -> tuple[tuple[str, int], ...]:
+    """The members of the built-in variables that are this, each with its axis."""
+    known = load().constructs.values()
+    names = [found.name for found in known if found.kind == "variable" and found.semantics is semantics]
+    return tuple((f"{name}.{member}", axis) for name in names for axis, member in enumerate("xyz"))
 
 
 def _thread_index(axis: int) -> Code:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 from portcheck.core.dtype import DType
@@ -19,6 +20,16 @@ Code: TypeAlias = Callable[[Batch], Value]
 """Computes a value for the active threads."""
 Step: TypeAlias = Callable[[Batch], None]
 """Runs an operation for the active threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The code of an expression; its value where it is constant; whether it depends on nothing but the thread."""
+
+    code: Code
+    dtype: DType
+    constant: Value | None = None
+    is_invariant: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,19 +58,28 @@ class Compilation:
     symbols: Mapping[str, int | float | bool]
     threads: Mapping[str, Code]
     buffers: Mapping[str, Buffer]
-    uses: Counter[int] = field(default_factory=Counter)
-    definitions: Mapping[int, Op] = field(default_factory=dict)
     slots: dict[int | str, int] = field(default_factory=dict)
     numbered: dict[tuple[Expr, int], int] = field(default_factory=dict)
     axes: list[str] = field(default_factory=list)
     axis_extents: list[int] = field(default_factory=list)
     fused: set[int] = field(default_factory=set)
+    compiled: dict[tuple[int, int], tuple[Expr, Compiled]] = field(default_factory=dict)
+    used: dict[int, frozenset[int]] = field(default_factory=dict)
+    made: dict[int, frozenset[int]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.definitions = definitions(self.kernel)
+    @cached_property
+    def definitions(self) -> Mapping[int, Op]:
+        """The operations of the kernel by id."""
+        return definitions(self.kernel)
+
+    @cached_property
+    def uses(self) -> Counter[int]:
+        """How often the result with each id is an operand."""
+        found: Counter[int] = Counter()
         for op in operations(self.kernel.body):
             for expression in expressions(op):
-                self.uses.update(part.id for part in subexpressions(expression) if isinstance(part, Ref))
+                found.update(part.id for part in subexpressions(expression) if isinstance(part, Ref))
+        return found
 
     def slot(self, key: int | str) -> int:
         """Where the result with this id, or the loop variable of this name, is kept."""

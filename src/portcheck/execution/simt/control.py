@@ -30,7 +30,7 @@ from portcheck.ir import (
     operations,
     subexpressions,
 )  # fmt: skip
-from portcheck.ir.walk import expressions
+from portcheck.ir.walk import expressions, regions
 
 CompileStep = Callable[[Compilation, Op], Step | None]
 
@@ -78,35 +78,38 @@ def body(compilation: Compilation, ops: Sequence[Op], compile_step: CompileStep,
         step = compile_step(compilation, op)
         if step is not None:
             steps.append((step, op))
-    used = [_used(compilation, op) for _, op in steps]
-    made = [_made(compilation, op) for _, op in steps]
+    used: set[int] = set()
+    made: set[int] = set()
     listed: list[tuple[Step, tuple[int, ...] | None]] = []
-    for position, (step, op) in enumerate(steps):
-        live: tuple[int, ...] | None = None
-        if may_leave(op):
-            later = set().union(*used[position + 1 :]) - set().union(*made[position + 1 :])
-            live = tuple(sorted(later))
-        listed.append((step, live))
-    inputs = set().union(*used) - set().union(*made)
-    return Body(tuple(listed), tuple(sorted(inputs)), max(len(listed), 1), span)
+    for step, op in reversed(steps):
+        listed.append((step, tuple(sorted(used - made)) if may_leave(op) else None))
+        used |= _used(compilation, op)
+        made |= _made(compilation, op)
+    return Body(tuple(reversed(listed)), tuple(sorted(used - made)), max(len(listed), 1), span)
 
 
-def _made(compilation: Compilation, op: Op) -> set[int]:
+def _made(compilation: Compilation, op: Op) -> frozenset[int]:
     """The slots that `op`, or what it holds, gives a value to; nothing before it may have."""
-    made = {compilation.slots[inner.id] for inner in operations((op,)) if inner.id in compilation.slots}
-    for inner in operations((op,)):
-        if isinstance(inner, Loop):
-            made.add(compilation.slot(inner.variable))
-    return made
+    known = compilation.made.get(op.id)
+    if known is None:
+        made = {compilation.slots[op.id]} if op.id in compilation.slots else set()
+        if isinstance(op, Loop):
+            made.add(compilation.slot(op.variable))
+        inner = (_made(compilation, part) for region in regions(op) for part in region)
+        known = compilation.made[op.id] = frozenset(made.union(*inner))
+    return known
 
 
-def _used(compilation: Compilation, op: Op) -> set[int]:
+def _used(compilation: Compilation, op: Op) -> frozenset[int]:
     """The slots that `op`, or what it holds, reads, its own results among them."""
-    found: set[int] = set()
-    for inner in operations((op,)):
-        for expression in expressions(inner):
-            slots_in(compilation, expression, found)
-    return found
+    known = compilation.used.get(op.id)
+    if known is None:
+        used: set[int] = set()
+        for expression in expressions(op):
+            slots_in(compilation, expression, used)
+        inner = (_used(compilation, part) for region in regions(op) for part in region)
+        known = compilation.used[op.id] = frozenset(used.union(*inner))
+    return known
 
 
 def slots_in(compilation: Compilation, expression: Expr, found: set[int]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from portcheck.core.dtype import BFLOAT16, BOOL, FLOAT32, FLOAT64, DType
 from portcheck.core.errors import InputError
-from portcheck.execution.simt.formats import Value, is_native, storage
+from portcheck.execution.simt.formats import Value, is_native, limits, storage
 from portcheck.execution.simt.rounding import rounded
 from portcheck.ir import Rounding
 
@@ -57,7 +57,7 @@ def _between_floats(source: DType, target: DType, rounding: Rounding, saturating
 
 def _to_integer(source: DType, target: DType, rounding: Rounding, saturating: bool) -> Conversion:
     wanted = storage(target)
-    least, greatest = int(np.iinfo(wanted).min), int(np.iinfo(wanted).max)
+    least, greatest = limits(wanted)
     if not source.is_float:
         if not saturating:
             return lambda value: value.astype(wanted)
@@ -75,8 +75,8 @@ def _to_integer(source: DType, target: DType, rounding: Rounding, saturating: bo
 
 
 def _clamped(value: Value, least: int, greatest: int) -> Value:
-    own = np.iinfo(value.dtype)
-    return cast(Value, np.clip(value, max(least, int(own.min)), min(greatest, int(own.max))))
+    own_least, own_greatest = limits(value.dtype)
+    return cast(Value, np.clip(value, max(least, own_least), min(greatest, own_greatest)))
 
 
 def _whole(rounding: Rounding) -> Conversion:

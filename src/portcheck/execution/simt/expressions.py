@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -12,21 +11,11 @@ import numpy as np
 from portcheck.core.dtype import FLOAT64, DType
 from portcheck.core.errors import InputError
 from portcheck.execution.simt.batch import Batch
-from portcheck.execution.simt.compilation import Code, Compilation
+from portcheck.execution.simt.compilation import Code, Compilation, Compiled
 from portcheck.execution.simt.conversions import conversion
 from portcheck.execution.simt.formats import Value, storage
 from portcheck.execution.simt.operators import function, working_dtype
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, Symbol
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """The code of an expression; its value where it is constant; whether it depends on nothing but the thread."""
-
-    code: Code
-    dtype: DType
-    constant: Value | None = None
-    is_invariant: bool = False
 
 
 def compiled(compilation: Compilation, expression: Expr, dtype: DType | None = None, rank: int = 0) -> Compiled:
@@ -66,7 +55,7 @@ def _converted(node: Compiled, dtype: DType) -> Compiled:
     if node.constant is not None:
         return _constant(convert(node.constant), dtype)
     code = node.code
-    return replace(node, code=lambda batch: convert(code(batch)), dtype=dtype)
+    return Compiled(lambda batch: convert(code(batch)), dtype, None, node.is_invariant)
 
 
 def _node(compilation: Compilation, expression: Expr, rank: int) -> Compiled:
@@ -78,7 +67,7 @@ def _node(compilation: Compilation, expression: Expr, rank: int) -> Compiled:
         case Ref(id, dtype):
             return _result(compilation, id, dtype, rank)
         case Apply():
-            return _apply(compilation, expression, rank)
+            return _known_or_applied(compilation, expression, rank)
 
 
 def literal(value: int | float | bool, dtype: DType) -> Value:
@@ -139,6 +128,21 @@ def _expanded(code: Code, rank: int) -> Code:
     return expanded
 
 
+def _known_or_applied(compilation: Compilation, expression: Apply, rank: int) -> Compiled:
+    """An expression that depends on the thread alone is compiled once, however often the program shares it.
+
+    It is known by its identity, which no other has as long as it is kept.
+    """
+    key = (id(expression), rank)
+    known = None if compilation.axes else compilation.compiled.get(key)
+    if known is not None:
+        return known[1]
+    found = _apply(compilation, expression, rank)
+    if found.is_invariant and not compilation.axes:
+        compilation.compiled[key] = (expression, found)
+    return found
+
+
 def _apply(compilation: Compilation, expression: Apply, rank: int) -> Compiled:
     arguments = [_node(compilation, argument, rank) for argument in expression.arguments]
     given = tuple(argument.dtype for argument in arguments)
@@ -192,4 +196,4 @@ def _kept(compilation: Compilation, node: Compiled, expression: Expr, rank: int)
             value = cache[key] = code(batch)
         return value
 
-    return replace(node, code=kept)
+    return Compiled(kept, node.dtype, None, True)

@@ -42,6 +42,13 @@ def facts(dtype: DType) -> DTypeFacts:
     return found
 
 
+@cache
+def limits(kept: NumpyType) -> tuple[int, int]:
+    """The least and the greatest number of an integer format."""
+    found = np.iinfo(kept)
+    return int(found.min), int(found.max)
+
+
 def is_native(dtype: DType) -> bool:
     """Whether NumPy itself rounds to `dtype` from any wider format once: float64, float32 and float16."""
     return dtype in (FLOAT64, FLOAT32, FLOAT16)

@@ -152,4 +152,5 @@ class Layout:
             made.track_writes()
             if owner is Owner.BLOCK:
                 made.races = RaceShadow(made.cells, batch.warp_size)
+                batch.shadows.append(made.races)
         return made

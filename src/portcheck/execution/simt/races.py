@@ -16,6 +16,9 @@ from portcheck.execution.simt.formats import Value
 _THREAD_BITS, _EPOCH_BITS = 24, 20
 _THREAD = (1 << _THREAD_BITS) - 1
 _EPOCH = (1 << _EPOCH_BITS) - 1
+_MOST_PENDING = 1 << 22
+"""Reads that are kept until a write comes or a barrier makes them irrelevant."""
+_NOWHERE = cast(Value, np.zeros(0, np.int64))
 _BLOCK_EPOCH = 1 << (_THREAD_BITS + _EPOCH_BITS)
 
 
@@ -38,41 +41,85 @@ class RaceShadow:
     """
 
     def __init__(self, cells: int, warp_size: int) -> None:
+        self._pending: list[tuple[Value, Value]] = []
+        self._pending_reads = 0
+        self._has_writes = self._has_reads = False
         self._write: Value = np.zeros(cells, np.int64)
         self._is_atomic: Value = np.zeros(cells, np.bool_)
         self._read: Value = np.zeros(cells, np.int64)
         self._other_read: Value = np.zeros(cells, np.int64)
         self._warp = _THREAD & ~(warp_size - 1)
 
+    def settle(self) -> None:
+        """Everything that was done so far happens before everything that follows."""
+        self._pending.clear()
+        self._pending_reads = 0
+        self._has_writes = self._has_reads = False
+
     def read(self, cells: Value, who: Value) -> tuple[Value, Value]:
-        """Notes reads; the positions that conflict with a write, and the stamps of the writes."""
+        """Notes reads; the positions that conflict with a write, and the stamps of the writes.
+
+        What is read matters to the next write alone, and often a barrier comes before it.
+        """
+        self._pending.append((cells, who))
+        self._pending_reads += len(cells)
+        if self._pending_reads > _MOST_PENDING:
+            self._note_reads()
+        if not self._has_writes:
+            return _NOWHERE, _NOWHERE
         write = self._write.take(cells)
-        positions = np.flatnonzero(self._unordered(write, who))
+        positions = self._unordered(write, who).nonzero()[0]
+        return positions, write.take(positions)
+
+    def _note_reads(self) -> None:
+        """Keeps the readers of each cell for the next write."""
+        if not self._pending:
+            return
+        cells, who = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        self._pending.clear()
+        self._pending_reads = 0
+        self._has_reads = True
         before = self._read.take(cells)
         self._read[cells] = who
         last = self._read.take(cells)
         self._offer(cells, who, last, who != last)
         self._offer(cells, before, last, _is_same_interval(before, who) & (before != last))
-        return positions, write[positions]
 
     def write(self, cells: Value, who: Value, is_atomic: bool = False) -> tuple[Value, Value]:
         """Notes writes; the positions that conflict with what was done before, and the stamps of that."""
-        write, read, other = (kept.take(cells) for kept in (self._write, self._read, self._other_read))
-        by_write, by_read = self._unordered(write, who), self._unordered(read, who)
-        if is_atomic:
-            by_write &= ~self._is_atomic[cells]
-        positions = np.flatnonzero(by_write | by_read | self._unordered(other, who))
-        readers = np.where(by_read[positions], read[positions], other[positions])
-        others: Value = np.where(by_write[positions], write[positions], readers)
+        self._note_reads()
+        positions, others = self._conflicts(cells, who, is_atomic)
         self._write[cells] = who
         self._is_atomic[cells] = is_atomic
+        self._has_writes = True
         return positions, others
+
+    def _conflicts(self, cells: Value, who: Value, is_atomic: bool) -> tuple[Value, Value]:
+        """Where writes conflict with what was done before, and the stamps of that."""
+        found: Value = np.zeros(len(cells), np.bool_)
+        others: Value = np.zeros(len(cells), np.int64)
+        for kept in (self._other_read, self._read) if self._has_reads else ():
+            self._add_conflicts(found, others, kept.take(cells), self._unordered(kept.take(cells), who))
+        if self._has_writes:
+            write = self._write.take(cells)
+            by_write = self._unordered(write, who)
+            if is_atomic:
+                by_write &= ~self._is_atomic[cells]
+            self._add_conflicts(found, others, write, by_write)
+        positions = found.nonzero()[0]
+        return positions, others.take(positions)
+
+    @staticmethod
+    def _add_conflicts(found: Value, others: Value, stamps: Value, where: Value) -> None:
+        if where.any():
+            found |= where
+            others[where] = stamps[where]
 
     def beaten(self, cells: Value, who: Value) -> tuple[Value, Value]:
         """Of the writes just noted, those that another thread's to the same cell replaced, and its stamps."""
         last = self._write.take(cells)
-        positions = np.flatnonzero(last != who)
-        return positions, last[positions]
+        positions = (last != who).nonzero()[0]
+        return positions, last.take(positions)
 
     def _unordered(self, before: Value, who: Value) -> Value:
         """Where another thread did something before, and nothing ordered the two since."""
@@ -84,7 +131,7 @@ class RaceShadow:
 
     def _offer(self, cells: Value, who: Value, last: Value, are_others: Value) -> None:
         """Keeps some of these as the other reader of their cells, those of another warp than the last one's first."""
-        positions = np.flatnonzero(are_others)
+        positions = are_others.nonzero()[0]
         if not positions.size:
             return
         cells, who, last = cells.take(positions), who.take(positions), last.take(positions)
@@ -92,7 +139,7 @@ class RaceShadow:
         differs = (who ^ last) & self._warp != 0
         is_kept = _is_same_interval(kept, who) & ((kept ^ last) & self._warp != 0)
         for wanted in (~(is_kept | differs), differs):
-            chosen = np.flatnonzero(wanted)
+            chosen = wanted.nonzero()[0]
             if chosen.size:
                 self._other_read[cells.take(chosen)] = who.take(chosen)
 
