@@ -60,6 +60,8 @@ typedef struct { half x, y; } Two;
 enum class Kind : int { A = 1, B = A << 2 };
 template <typename T> struct Box { T v; __device__ T get() { return v; } };
 template <int N> __device__ int size() { return N; }
+template <> __global__ void k<float, 4>(float* x, const float* __restrict__ w, int n) { x[0] = 4.f; }
+__global__ void k(double* x, int n) { x[n] = 2.0; }
 __constant__ float table[16];
 __device__ int counter;
 constexpr int W = 32;
@@ -187,7 +189,7 @@ def _place() -> str:
 def problem_of(text: str) -> str:
     """What is wrong with what became of `text`; "" if nothing is. Raises whatever the frontend raises."""
     module = read_cuda(SourceFile("kernel.cu", text), CudaOptions())
-    program = module.lower([kernel.name for kernel in module.kernels])
+    program = module.lower([*(kernel.name for kernel in module.kernels), *module.specialisations])
     for problem in module.problems:
         if problem.span.start > problem.span.end:
             return "a problem that ends before it starts"

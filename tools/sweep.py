@@ -136,7 +136,7 @@ def add(sweep: Sweep, path: Path, roots: tuple[str, ...]) -> None:
         source = read_source(str(path), may_be_empty=True)
         start = time.perf_counter()
         module = read_cuda(source, CudaOptions(include_roots=roots))
-        program = module.lower([kernel.name for kernel in module.kernels])
+        program = module.lower([*(kernel.name for kernel in module.kernels), *module.specialisations])
         sweep.seconds += time.perf_counter() - start
         count(sweep, path, kernels_in(source.text), program)
         count_broken(sweep, program, module.problems)
@@ -157,17 +157,17 @@ def add(sweep: Sweep, path: Path, roots: tuple[str, ...]) -> None:
 
 def count(sweep: Sweep, path: Path, written: list[Written], program: Program) -> None:
     """Compares what is written with what was lowered."""
-    lowered = {kernel.name for kernel in program.kernels}
+    lowered = Counter(kernel.name.partition("<")[0].partition("#")[0] for kernel in program.kernels)
     sweep.written += len(written)
-    seen: set[str] = set()
+    seen: Counter[str] = Counter()
     for kernel in written:
-        if kernel.name in seen and kernel.name in lowered:
+        seen[kernel.name] += 1
+        if 1 <= lowered[kernel.name] < seen[kernel.name]:
             sweep.repeated += 1
         elif kernel.name not in lowered and kernel.is_conditional:
             sweep.not_taken += 1
         elif kernel.name not in lowered:
             sweep.lost.append(f"{path}:{kernel.line} {kernel.name}")
-        seen.add(kernel.name)
 
 
 def count_broken(sweep: Sweep, program: Program, problems: tuple[Problem, ...]) -> None:

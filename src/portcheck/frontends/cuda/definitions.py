@@ -70,6 +70,8 @@ class Definitions:
 
     functions: dict[str, list[Function]] = field(default_factory=dict)
     kernels: list[Function] = field(default_factory=list)
+    special_kernels: dict[str, list[Function]] = field(default_factory=dict)
+    """A kernel's name to the explicit specialisations of its template."""
     variables: dict[str, tuple[Node, Node]] = field(default_factory=dict)
     """A variable's name to its declaration and its declarator."""
     types: dict[str, Node] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from portcheck.frontends.cuda.constants import folded
 from portcheck.frontends.cuda.definitions import Function, declared_name
 from portcheck.frontends.cuda.frames import Binding
 from portcheck.frontends.cuda.host import Host, calls_of, enclosing_function
+from portcheck.frontends.cuda.kernel_names import special_bindings, special_kernel
 from portcheck.frontends.cuda.launch import LaunchSite
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
@@ -31,11 +32,15 @@ Bindings = Mapping[str, Binding]
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A kernel with its template arguments; `label` is how it is called, `sites` are its launches."""
+    """A kernel with its template arguments; `label` is how it is called, `sites` are its launches.
+
+    `special` is the explicit specialisation that stands for the template there.
+    """
 
     label: str
     bindings: Bindings
     sites: tuple[LaunchSite, ...]
+    special: Function | None = None
 
 
 def instances(state: State, function: Function, sites: Sequence[LaunchSite]) -> list[Instance]:
@@ -47,11 +52,26 @@ def instances(state: State, function: Function, sites: Sequence[LaunchSite]) -> 
             bindings = _at_launch(state, function, site, around)
             if bindings is None:
                 continue
-            label = f"{function.name}<{', '.join(shown(bindings[name]) for name, _, _ in parameters if name)}>"
+            label = _label(function, bindings)
             known = found.get(label)
             mine = (*(known.sites if known is not None else ()), site)
-            found[label] = Instance(label, bindings, mine)
+            found[label] = Instance(label, bindings, mine, special_kernel(state, function, bindings))
     return list(found.values())
+
+
+def specialisations(state: State, function: Function) -> list[Instance]:
+    """The instances that explicit specialisations of a kernel define, as if nothing launched them."""
+    found: list[Instance] = []
+    for special in state.definitions.special_kernels.get(function.name, ()):
+        bindings = special_bindings(state, function, special)
+        if bindings is not None:
+            found.append(Instance(_label(function, bindings), bindings, (), special))
+    return found
+
+
+def _label(function: Function, bindings: Bindings) -> str:
+    parameters = template_parameters(function.template)
+    return f"{function.name}<{', '.join(shown(bindings[name]) for name, _, _ in parameters if name)}>"
 
 
 def shown(binding: Binding) -> str:

@@ -19,6 +19,7 @@ from portcheck.frontends.cuda.frames import Binding, Scope
 from portcheck.frontends.cuda.groups import missing_dimensions
 from portcheck.frontends.cuda.inlining import mutations_of
 from portcheck.frontends.cuda.instances import instantiate
+from portcheck.frontends.cuda.kernel_names import special_kernel
 from portcheck.frontends.cuda.launch import LaunchSite, read_launch
 from portcheck.frontends.cuda.launch_calls import launch_sites
 from portcheck.frontends.cuda.launched import (
@@ -29,6 +30,7 @@ from portcheck.frontends.cuda.launched import (
     constant_argument,
     instances,
     shown,
+    specialisations,
 )
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.methods import number_of, operator_call
@@ -180,26 +182,52 @@ def instances_of(text: Text, options: CudaOptions) -> dict[str, tuple[str, ...]]
     found: dict[str, tuple[str, ...]] = {}
     for function in reversed(text.definitions.kernels):
         known = instances(state, function, sites.get(function.name, []))[:MOST_INSTANCES]
-        found[function.name] = tuple(one.label for one in known) if len(known) > 1 else (function.name,)
+        own = [one.label for one in known if one.special is None]
+        special = [one.label for one in specialisations(state, function)]
+        found[function.name] = (*(own if len(own) > 1 else (function.name,)), *special)
     return found
+
+
+def specialisations_of(text: Text, options: CudaOptions) -> tuple[str, ...]:
+    """What the explicit specialisations of kernels are called."""
+    state = _fresh_state(text, options)
+    found = [one.label for function in text.definitions.kernels for one in specialisations(state, function)]
+    return tuple(dict.fromkeys(found))
 
 
 def _instance(state: State, text: Text, function: Function, asked: tuple[str, list[LaunchSite]]) -> Instance:
     """The instance called so; for a bare name what all instances have in common."""
     name, sites = asked
-    found = instances(state, function, sites)
+    launched = instances(state, function, sites)
     if name == function.name:
-        return Instance(name, agreed(state, function, found), tuple(sites))
+        special = [site for one in launched if one.special is not None for site in one.sites]
+        own = [one for one in launched if one.special is None]
+        mine = tuple(site for site in sites if site not in special)
+        return Instance(name, agreed(state, function, own), mine, _stated_special(state, function))
     written = "".join(name.split())
-    labels = [one.label for one in found]
+    found = [*launched, *specialisations(state, function)]
+    labels = list(dict.fromkeys(one.label for one in found))
     for one in found:
         if "".join(one.label.split()) == written:
             return one
     raise InputError(f"{text.path} has no kernel {name}", hint=did_you_mean(name, labels), path=text.path)
 
 
+def _stated_special(state: State, function: Function) -> Function | None:
+    """The explicit specialisation of a kernel for the template arguments that the user states."""
+    defined = dict(state.options.defines)
+    found: dict[str, Binding] = {}
+    for name, _, is_type in template_parameters(function.template):
+        binding = _stated(state, defined.get(name), is_type)
+        if binding is None:
+            return None
+        found[name] = binding
+    return special_kernel(state, function, found)
+
+
 def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kernel, Launch, Members]:
     _reset(state)
+    function = instance.special or function
     body, sites = function.body or function.node, list(instance.sites)
     _bind_templates(state, function, instance.bindings)
     parameters = read_parameters(state, function)

@@ -8,8 +8,9 @@ from portcheck.core.source import UTF_8, SourceFile
 from portcheck.frontends.cuda.containers import embedded
 from portcheck.frontends.cuda.definitions import Definitions, Function, declared_name
 from portcheck.frontends.cuda.include import Includes
+from portcheck.frontends.cuda.kernel_names import tell_apart
 from portcheck.frontends.cuda.lexer import significant
-from portcheck.frontends.cuda.lower import Text, chain_of, instances_of, lower
+from portcheck.frontends.cuda.lower import Text, chain_of, instances_of, lower, specialisations_of
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.preprocess import Preprocessor
@@ -39,7 +40,9 @@ class CudaModule:
     def problems(self) -> tuple[Problem, ...]:
         """What did not parse inside the kernels."""
         found: list[Problem] = []
-        for function in self._text.definitions.kernels:
+        definitions = self._text.definitions
+        special = [function for functions in definitions.special_kernels.values() for function in functions]
+        for function in (*definitions.kernels, *special):
             if function.node.is_broken and len(found) < _MOST_PROBLEMS:
                 found.extend(_problems(function))
         return tuple(found[:_MOST_PROBLEMS])
@@ -49,6 +52,11 @@ class CudaModule:
         """The kernels in order; one that is a template by what its instances are called, where they are several."""
         found = instances_of(self._text, self._options)
         return tuple(label for kernel in self.kernels for label in found[kernel.name])
+
+    @property
+    def specialisations(self) -> tuple[str, ...]:
+        """The explicit specialisations of the kernels, as `instances` has them."""
+        return specialisations_of(self._text, self._options)
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -76,6 +84,7 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
     prepared, origins = preprocessor.process(text, includes.read)
     unit = read_unit(source, prepared, (origins,) if held is None else (origins, held.origins))
     definitions.collect(unit, own=True)
+    tell_apart(definitions)
     notes = [f"header {name} {reason}" for name, reason in includes.left_out.items()]
     notes.extend(held.notes if held is not None else ())
     if source.encoding != UTF_8:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.definitions import Function
@@ -30,7 +30,7 @@ def chosen_for(
     special = [function for function in functions if function.is_special]
     function = chosen(state, [function for function in functions if not function.is_special], values, owner)
     if function is None:
-        stated = [found for found in special if _states(state, found, call)]
+        stated = [found for found in special if states(state, found, call.templates)]
         return chosen(state, stated or [found for found in special if not found.specialised or not call.templates],
                       values, owner)  # fmt: skip
     if not special or function.template is None:
@@ -40,19 +40,20 @@ def chosen_for(
         bound = [state.scopes[-1].get(name) for name, _, _ in template_parameters(function.template)]
         wanted = signature(state, function)
     known = ["" if binding is None else instance_text(binding) for binding in bound]
-    fitting = [found for found in special if _is_for(state, found, known, wanted)]
+    fitting = [found for found in special if is_for(state, found, known, wanted)]
     if "" in known or len(fitting) > 1:
         return state.opaque(call.node, f"specialisation of {call.name} that is not known", kind=OpaqueKind.CALL)
     return fitting[0] if fitting else function
 
 
-def _states(state: State, function: Function, call: CallSite) -> bool:
-    given = [instance_text(template_argument(state, node)) for node in call.templates]
+def states(state: State, function: Function, templates: Sequence[Node]) -> bool:
+    """Whether a specialisation is for template arguments that begin as written."""
+    given = [instance_text(template_argument(state, node)) for node in templates]
     stated = [instance_text(template_argument(state, node)) for node in function.specialised]
     return bool(stated) and "" not in stated and stated == given[: len(stated)]
 
 
-def _is_for(state: State, function: Function, arguments: list[str], wanted: list[str]) -> bool:
+def is_for(state: State, function: Function, arguments: list[str], wanted: list[str]) -> bool:
     """Whether a specialisation is the one for these template arguments, which give its template these parameters."""
     stated = [instance_text(template_argument(state, node)) for node in function.specialised]
     return stated == arguments[: len(stated)] and signature(state, function) == wanted
