@@ -227,3 +227,9 @@ ALTERNATIVES = {
 @pytest.mark.parametrize("text", ALTERNATIVES.values(), ids=ALTERNATIVES)
 def test_launches_in_two_arms_are_a_choice(text: str) -> None:
     assert not is_repeated(launched(f"void go(float* p, float* o, int n) {{ {text} }}"))
+
+
+def test_what_a_reference_to_a_mere_value_is_given_is_not_taken_for_done() -> None:
+    helper = "__device__ void forth(float*& p) { p += 1; }"
+    found = body("forth((float*&)w); x[0] = w[n];", before=helper)
+    assert not_understood(found) == ["assignment in a macro or lambda"]

@@ -43,6 +43,8 @@ def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Va
                 return value
             return convert(state, scalar(state, value, inner), type_.dtype, via)
         case TypeKind.POINTER:
+            if type_.reference:
+                return value
             return _cast_pointer(state, node, value, type_)
         case TypeKind.DEDUCED:
             return value
@@ -69,7 +71,7 @@ def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value
         return Null()
     if isinstance(value, Lost):
         return value
-    if isinstance(value, Handle) and type_.target is not None and type_.target.name == value.target.type.name:
+    if isinstance(value, Handle) and type_.target is not None and type_.target.name == _pointee(value):
         return value
     pointer = pointer_of(state, value)
     target = type_.target
@@ -81,6 +83,12 @@ def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value
     if target.kind is TypeKind.VOID:
         return pointer
     return Pointer(pointer.buffer, pointer.index, target, pointer.rest)
+
+
+def _pointee(address: Handle) -> str:
+    """What the type is called that `address` points to."""
+    type_ = type_of_value(address, through_pointer=True)
+    return type_.name if type_ is not None else ""
 
 
 def _is_zero(value: Scalar) -> bool:

@@ -12,7 +12,7 @@ from portcheck.frontends.cuda.layout import size_of, size_of_dtype
 from portcheck.frontends.cuda.places import pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import Handle, Place, TypeKind, Value
+from portcheck.frontends.cuda.values import Aggregate, Handle, Place, TypeKind, Value
 from portcheck.frontends.cuda.views import is_zero, moved, seen_as
 from portcheck.ir import (
     ZERO,
@@ -57,8 +57,9 @@ def moved_bytes(state: State, node: Node, sides: tuple[Value, Value], count: Exp
 def _through_value(state: State, node: Node, sides: tuple[Value, Value], count: Expr) -> bool:
     """Copies a whole variable of several members, whose type says what the bytes are."""
     to, from_ = sides
-    held = next(side for side in sides if isinstance(side, Handle))
-    if size_of(state, held.target.type) != constant_value(count):
+    targets = [side.target for side in sides if isinstance(side, Handle)]
+    held = next((target for target in targets if isinstance(target, Aggregate)), None)
+    if held is None or size_of(state, held.type) != constant_value(count):
         return False
     places: list[Value] = []
     for side in (to, from_):
@@ -66,7 +67,7 @@ def _through_value(state: State, node: Node, sides: tuple[Value, Value], count: 
         if isinstance(side, Handle):
             places.append(side.target)
         elif pointer is not None:
-            places.append(Place(pointer.buffer, pointer.index, held.target.type, rest=pointer.rest))
+            places.append(Place(pointer.buffer, pointer.index, held.type, rest=pointer.rest))
     if len(places) != len(sides):
         return False
     write(state, places[0], read(state, places[1], node), node)

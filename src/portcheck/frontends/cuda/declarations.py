@@ -16,7 +16,7 @@ from portcheck.frontends.cuda.members import as_base
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import State
-from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import Declared, arrays_of, as_constant, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import (
     Aggregate,
@@ -52,6 +52,9 @@ from portcheck.ir import (
 
 _SHARED = "__shared__"
 _CONSTANT = "const"
+_LVALUES = frozenset(
+    {"identifier", "field_expression", "subscript_expression", "pointer_expression", "cast_expression"}
+)
 
 
 def declaration(state: State, node: Node, scope: Node | None) -> None:
@@ -200,7 +203,8 @@ def _local(state: State, declarator: Node, declared: Declared, scope: Node | Non
     if initial is not None and initial.type in ("initializer_list", "argument_list"):
         listed = initial.named
     if declared.type.reference and len(listed) == 1:
-        state.bind(declared.name, seen_as_declared(state, state.evaluate(listed[0]), declared.type))
+        found = seen_as_declared(state, state.evaluate(listed[0]), declared.type)
+        bind_reference(state, declared, found, listed[0])
         return
     if initial is not None and listed == [initial] and declared.type.kind in (TypeKind.VECTOR, TypeKind.DEDUCED):
         source = state.evaluate(initial)
@@ -241,6 +245,16 @@ def seen_as_declared(state: State, value: Value, type_: CType) -> Value:
         return value
     value = as_base(state, value, type_)
     return as_constant(value, target.constant)
+
+
+def bind_reference(state: State, declared: Declared, value: Value, node: Node) -> None:
+    """Binds a reference to what `node` names.
+
+    Where that is known as a value only, the name cannot be given another one: nobody else would see it.
+    """
+    is_lvalue = bare(node).type in _LVALUES
+    is_value = isinstance(value, Scalar | Pointer | Null) or (isinstance(value, Aggregate) and not is_variable(value))
+    state.bind(declared.name, value, is_fixed=is_lvalue and is_value)
 
 
 def declare_variable(state: State, node: Node, declared: Declared, value: Value | None, scope: Node | None) -> None:

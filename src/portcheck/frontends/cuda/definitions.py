@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from portcheck.frontends.cuda.namespaces import Lookup, inner_space, joined, scope_text, written_scope
 from portcheck.frontends.cuda.parse import part_of
+from portcheck.frontends.cuda.references import is_reference
 from portcheck.frontends.cuda.syntax import Node, Unit, Wreck
 
 _ENTRY = "__global__"
@@ -121,8 +122,7 @@ class Definitions:
         body = record.field("body") if record is not None else None
         for member in body.named if body is not None else ():
             if member.type == "field_declaration" and any(
-                declarator.type == "reference_declarator" and declarator.named[-1].type != "function_declarator"
-                for declarator in member.fields("declarator")
+                is_reference(declarator) for declarator in member.fields("declarator")
             ):
                 return True
         return False

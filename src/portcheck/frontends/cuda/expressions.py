@@ -247,6 +247,8 @@ def _subscript(state: State, node: Node) -> Value:
         chosen = state.operator_call(node, "operator[]", [(base_node, base), (listed[0], index)])
         if chosen is not None:
             return chosen
+    if isinstance(base, Handle) and constant_value(index.expr) == 0:
+        return base.target
     if isinstance(base, Aggregate) and base.type.kind is TypeKind.ARRAY:
         position = constant_value(index.expr)
         member = base.member(str(position)) if position is not None else None
@@ -268,6 +270,8 @@ def _pointer(state: State, node: Node) -> Value:
             return address(value)
         if isinstance(value, Lost | Facility):
             return value
+        if isinstance(value, PointerCell | Slot):
+            return Handle(value)
         if isinstance(value, Aggregate):
             return Handle(value if is_variable(value) else kept_variable(state, value, argument))
         return state.opaque(node, f"address of {_what(value)}", UINT64, kind=OpaqueKind.MEMORY)

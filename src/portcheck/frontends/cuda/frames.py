@@ -42,8 +42,12 @@ class Frame:
 
 
 class Scope(dict[str, Binding]):
-    """Names declared in one block; `depth` counts the regions around it."""
+    """Names declared in one block; `depth` counts the regions around it.
+
+    `fixed` are names of what lies elsewhere as a value only: to give them another one would not reach it.
+    """
 
     def __init__(self, depth: int) -> None:
         super().__init__()
         self.depth = depth
+        self.fixed: set[str] = set()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from portcheck.frontends.cuda.callsite import qualified_name
 from portcheck.frontends.cuda.definitions import declared_name
 from portcheck.frontends.cuda.lexer import significant
+from portcheck.frontends.cuda.references import may_change
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 
@@ -99,6 +100,4 @@ def _given_as_references(state: State, call: Node) -> Iterator[str]:
 
 
 def _takes_reference(parameters: list[Node], position: int) -> bool:
-    declarator = parameters[position].field("declarator") if position < len(parameters) else None
-    is_reference = declarator is not None and declarator.type == "reference_declarator"
-    return is_reference and not parameters[position].has("const")
+    return position < len(parameters) and may_change(parameters[position], parameters[position].field("declarator"))

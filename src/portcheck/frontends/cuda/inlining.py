@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from portcheck.frontends.cuda.callsite import CallSite
+from portcheck.frontends.cuda.changes import mutations_of
 from portcheck.frontends.cuda.copies import snapshot
-from portcheck.frontends.cuda.declarations import bound_value, seen_as_declared
+from portcheck.frontends.cuda.declarations import bind_reference, bound_value, seen_as_declared
 from portcheck.frontends.cuda.definitions import Function, declared_name, simple_name
 from portcheck.frontends.cuda.exits import open_exit
 from portcheck.frontends.cuda.frames import Frame, Scope
 from portcheck.frontends.cuda.instances import shown_argument
-from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.namespaces import space_of
 from portcheck.frontends.cuda.overloads import chosen_for, instance_text
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.results import allocate_registers, result_of
 from portcheck.frontends.cuda.returns import returns, returns_early, returns_inside_loop
 from portcheck.frontends.cuda.state import State
-from portcheck.frontends.cuda.syntax import Node, bare
+from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import (
     bind_template,
     template_arguments,
@@ -107,19 +107,24 @@ def inline(
             before()
         return result_type(state, function)
 
-    return _inlined(state, key, (call, body), bind)
+    names = (declared_name(parameter.field("declarator")) for parameter in function.parameters)
+    return _inlined(state, key, (call, body), bind, dict(zip(names, values, strict=False)))
 
 
 def _inlined(
-    state: State, key: tuple[object, ...], called: tuple[CallSite, Node], bind: Callable[[], CType]
+    state: State, key: tuple[object, ...], called: tuple[CallSite, Node], bind: Callable[[], CType],
+    given: Mapping[str, Value],
 ) -> Value:  # fmt: skip
-    """The body put in where it is called. `bind` makes the scopes it sees and gives the type of its result."""
+    """The body put in where it is called with the arguments `given`.
+
+    `bind` makes the scopes it sees and gives the type of its result.
+    """
     call, body = called
     held = (state.scopes, state.statement, state.depth, state.mutations, state.exits, state.breaks, state.labels)
     instance = state.instance
     state.instances.append(key)
     state.statement, state.exits, state.breaks, state.labels = None, [], [], {}
-    state.mutations = mutations_of(state, body)
+    state.mutations = mutations_of(state, body, given)
     frame = Frame(call.name, VOID)
     try:
         with state.builder.region() as emitted:
@@ -161,7 +166,15 @@ def _bind_parameters(state: State, function: Function, body: Node, given: tuple[
         if node is None:
             continue
         value = values[position] if position < len(values) else state.evaluate(node)
-        state.bind(declared.name, _argument(state, node, declared, value, body))
+        _bind(state, node, declared, value, body)
+
+
+def _bind(state: State, node: Node, declared: Declared, value: Value, body: Node) -> None:
+    found = _argument(state, node, declared, value, body)
+    if declared.type.reference:
+        bind_reference(state, declared, found, node)
+    else:
+        state.bind(declared.name, found)
 
 
 def _argument(state: State, node: Node, declared: Declared, value: Value, body: Node) -> Value:
@@ -216,85 +229,14 @@ def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
         state.scopes = [*closure.scopes, state.new_scope()]
         for node, argument, value in zip(listed, call.arguments, values, strict=True):
             declared = declare(state, base_type(state, node), node.field("declarator"))
-            state.bind(declared.name, _argument(state, argument, declared, value, body))
+            _bind(state, argument, declared, value, body)
         return _lambda_result(state, declarator)
 
-    return _inlined(state, key, (call, body), bind)
+    names = (declared_name(parameter.field("declarator")) for parameter in listed)
+    return _inlined(state, key, (call, body), bind, dict(zip(names, values, strict=True)))
 
 
 def _lambda_result(state: State, declarator: Node | None) -> CType:
     """The type after the arrow of a lambda; deduced without one."""
     trailing = [node for node in declarator.named if node.type == "trailing_return_type"] if declarator else []
     return type_of(state, trailing[0].named[0]) if trailing and trailing[0].named else DEDUCED
-
-
-def mutations_of(state: State, body: Node) -> Mutations:
-    """What `body` changes, calls with references included."""
-
-    def takes_reference(call: Node, position: int) -> bool:
-        function = call.field("function")
-        name = declared_name(function) if function is not None else ""
-        if function is not None and function.type == "template_function":
-            inner = function.field("name")
-            name = inner.text if inner is not None else ""
-        if state.definitions.holds_reference(name):
-            return True
-        candidates = [*state.definitions.functions.get(name, []), *state.definitions.methods.get(name, [])]
-        if function is not None and function.type == "field_expression":
-            field = function.field("field")
-            candidates = state.definitions.methods.get(field.text if field is not None else "", [])
-        for candidate in candidates:
-            parameters = candidate.parameters
-            if position < len(parameters) and _is_reference(parameters[position]):
-                return True
-        return name in state.macros or _may_be_a_macro(state, call, name)
-
-    def shows(call: Node, position: int) -> bool:
-        function = call.field("function")
-        if function is None or function.type not in ("identifier", "template_function"):
-            return False
-        named = function.field("name") or function
-        if named.text in state.macros:
-            return True
-        candidates = state.definitions.functions.get(named.text)
-        if candidates:
-            return any(_shows_parameter(state, candidate, position) for candidate in candidates)
-        arguments = call.field("arguments")
-        return arguments is not None and bare(arguments.named[position]).type == "pointer_expression"
-
-    def keeps(declaration: Node, position: int) -> bool:
-        specifier = declaration.field("type")
-        name = simple_name(specifier) if specifier is not None else ""
-        listed = [function.parameters for function in state.definitions.methods.get(name, [])]
-        return state.definitions.holds_reference(name) or any(
-            position < len(parameters) and _is_reference(parameters[position]) for parameters in listed
-        )
-
-    return Mutations(body, takes_reference, shows, keeps)
-
-
-def _shows_parameter(state: State, function: Function, position: int) -> bool:
-    """Whether `function` looks at the bytes of what its parameter at `position` refers to."""
-    body, parameters = function.body, function.parameters
-    if body is None or position >= len(parameters):
-        return False
-    declarator = parameters[position].field("declarator")
-    if declarator is None or declarator.type != "reference_declarator":
-        return False
-    if function.node.key not in state.shown:
-        state.shown[function.node.key] = frozenset()  # while a function that calls itself is looked at
-        state.shown[function.node.key] = mutations_of(state, body).shown
-    return declared_name(declarator) in state.shown[function.node.key]
-
-
-def _may_be_a_macro(state: State, call: Node, name: str) -> bool:
-    """Whether a call is a statement of its own and nothing in reach says what it calls."""
-    parent = call.parent
-    is_statement = parent is not None and parent.type == "expression_statement"
-    return is_statement and bool(name) and name not in state.definitions.functions and state.construct(name) is None
-
-
-def _is_reference(parameter: Node) -> bool:
-    declarator = parameter.field("declarator")
-    is_reference = declarator is not None and declarator.type == "reference_declarator"
-    return is_reference and not parameter.has("const")

@@ -11,13 +11,13 @@ from portcheck.core.errors import InputError, did_you_mean
 from portcheck.frontends.cuda.calls import resolve_call
 from portcheck.frontends.cuda.chained import Lowered, chained_launch, is_sound
 from portcheck.frontends.cuda.chains import the_chain
+from portcheck.frontends.cuda.changes import mutations_of
 from portcheck.frontends.cuda.construction import made, made_array
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Definitions, Function
 from portcheck.frontends.cuda.expressions import evaluate
 from portcheck.frontends.cuda.frames import Binding, Scope
 from portcheck.frontends.cuda.groups import missing_dimensions
-from portcheck.frontends.cuda.inlining import mutations_of
 from portcheck.frontends.cuda.instances import instantiate
 from portcheck.frontends.cuda.kernel_names import special_kernel
 from portcheck.frontends.cuda.launch import LaunchSite, read_launch

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from portcheck.frontends.cuda.references import is_reference
 from portcheck.frontends.cuda.syntax import Node, bare
 
 _CONDITIONAL = frozenset({"conditional_expression", "lambda_expression"})
@@ -133,7 +134,7 @@ def _targets(node: Node, takes_reference: Callable[[Node, int], bool]) -> list[t
         case "init_declarator":
             value = node.field("value")
             declarator = node.field("declarator")
-            if value is not None and declarator is not None and declarator.type == "reference_declarator":
+            if value is not None and is_reference(declarator):
                 return _named(value, False)
         case _:
             pass

@@ -152,15 +152,17 @@ class State:
                 return scope[name]
         return None
 
-    def bind(self, name: str, value: Binding) -> None:
-        """Declares `name` in the innermost scope."""
+    def bind(self, name: str, value: Binding, is_fixed: bool = False) -> None:
+        """Declares `name` in the innermost scope; one that `is_fixed` cannot be given another meaning."""
         self.scopes[-1][name] = value
+        if is_fixed:
+            self.scopes[-1].fixed.add(name)
 
     def rebind(self, name: str, value: Binding) -> bool:
         """Gives a declared name another meaning; false where it would hold beyond the region it is given in."""
         for scope in reversed(self.scopes):
             if name in scope:
-                if scope.depth != self.builder.depth:
+                if scope.depth != self.builder.depth or name in scope.fixed:
                     return False
                 scope[name] = value
                 return True
@@ -370,11 +372,11 @@ def _collect(binding: Binding, read: dict[str, None], operands: dict[Expr, None]
         case PointerCell(buffer=buffer, offset=offset):
             read[buffer] = None
             read[offset] = None
-        case Slot(value=value):
+        case Slot(value=value) | Handle(target=value):
             _collect(value, read, operands)
         case Scalar(expr=expr):
             operands[expr] = None
-        case Aggregate(members=members) | Handle(target=Aggregate(members=members)):
+        case Aggregate(members=members):
             for _, member in members:
                 _collect(member, read, operands)
         case _:

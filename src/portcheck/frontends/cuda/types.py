@@ -20,6 +20,7 @@ from portcheck.frontends.cuda.values import (
     Pointer,
     PointerCell,
     Scalar,
+    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
@@ -238,7 +239,9 @@ def type_of_value(value: Value, through_pointer: bool = False) -> CType | None:
         case Aggregate(type=type_) if not through_pointer:
             return type_
         case Handle(target=target) if through_pointer:
-            return target.type
+            return type_of_value(target)
+        case Slot(target=CType() as target):
+            return target if through_pointer else pointer_to(target)
         case _:
             pass
     return None

@@ -147,9 +147,9 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """The address of a variable that lies in registers of its own."""
+    """The address of a variable that lies in registers of its own, or of a pointer variable."""
 
-    target: Aggregate
+    target: Aggregate | PointerCell | Slot
 
 
 @dataclass(eq=False, slots=True)

@@ -51,13 +51,20 @@ def variable_members(
     if any(field.name == BIT_FIELD for _, field in shape.fields):
         return state.opaque(node, f"{type_.name}, which has bit-fields", kind=OpaqueKind.DTYPE)
     is_shown = state.mutations is not None and state.mutations.is_shown(name)
-    if is_punned(state, shape) or (is_shown and storage(state, shape) is not None):
+    if is_punned(state, shape) or (is_shown and not _has_pointer(shape) and storage(state, shape) is not None):
         return in_memory(state, name, shape, value, node)
     members: list[tuple[str, Value]] = []
     for field, field_type in shape.fields:
         given = value.member(field) if isinstance(value, Aggregate) else value
         members.append((field, _member(state, f"{name}.{field}", field_type, given, (node, changes, shape))))
     return Aggregate(shape, tuple(members))
+
+
+def _has_pointer(type_: CType) -> bool:
+    """Whether a pointer is a member of a record, or of one of its members: it has no bytes here."""
+    if type_.kind is TypeKind.ARRAY and type_.target is not None:
+        return _has_pointer(type_.target)
+    return type_.kind is TypeKind.POINTER or any(_has_pointer(field) for _, field in type_.fields)
 
 
 def kept_variable(state: State, value: Aggregate, node: Node) -> Aggregate:
