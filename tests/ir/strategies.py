@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.ir.atoms import INTEGERS, PATH, accumulators, constants, spans, texts
 from tests.ir.drawing import Drawing
 
-from portcheck.core.dtype import BOOL, INT32, UINT32
+from portcheck.core.dtype import BOOL, FLOAT32, INT32, UINT32
 from portcheck.ir import (
     PREDICATES,
     TRUE,
@@ -99,8 +99,11 @@ class _Maker(Drawing):
         for parameter, is_buffer, constant in (("x", True, True), ("y z", True, False), ("eps", False, False)):
             value_type = self.a_type()
             span = self.draw(spans)
+            initial = self.some(((), (Const(3, INT32), Const(-0.5, FLOAT32)))) if is_buffer else ()
             parameters.append(
-                Parameter(name=parameter, type=value_type, is_buffer=is_buffer, span=span, constant=constant)
+                Parameter(
+                    name=parameter, type=value_type, is_buffer=is_buffer, span=span, constant=constant, initial=initial
+                )
             )
             if is_buffer:
                 self.buffers.append((parameter, len(value_type.shape), constant))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from portcheck.core.source import Span
-from portcheck.ir.expr import Expr
+from portcheck.ir.expr import Const, Expr
 from portcheck.ir.ops import Op
 from portcheck.ir.types import Axis, ValueType
 
@@ -23,7 +23,8 @@ class Parameter:
     """A kernel parameter: a buffer (pointer or tensor) or a run-time scalar.
 
     A pointer's `type.shape` is empty (its size is not stated); a tensor's holds one symbol or number a dimension.
-    A scalar parameter is read through the symbol of the same name. `constant` is a `const` pointee.
+    A scalar parameter is read through the symbol of the same name. `constant` is a `const` pointee. `initial` are the
+    literals that the first elements of a variable of the file begin with, the others with 0 (empty: not stated).
     """
 
     name: str
@@ -31,6 +32,7 @@ class Parameter:
     is_buffer: bool
     span: Span
     constant: bool = False
+    initial: tuple[Const, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

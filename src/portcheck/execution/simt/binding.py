@@ -13,11 +13,11 @@ from portcheck.core.dtype import UINT32
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.execution.simt.batch import Batch, Geometry
 from portcheck.execution.simt.compilation import Buffer, Code, Compilation
-from portcheck.execution.simt.expressions import constant_of
+from portcheck.execution.simt.expressions import constant_of, literal
 from portcheck.execution.simt.formats import Value, storage
 from portcheck.execution.simt.options import Options
 from portcheck.execution.simt.storage import count
-from portcheck.ir import Alloc, Expr, Kernel, Launch, Parameter, Program, Space, operations
+from portcheck.ir import Alloc, Const, Expr, Kernel, Launch, Parameter, Program, Space, operations
 from portcheck.knowledge import Semantics, load
 
 Number: TypeAlias = int | float | bool
@@ -218,6 +218,15 @@ def _allocated(compilation: Compilation, op: Alloc, is_viewed: bool) -> Buffer:
 
 def _shape(compilation: Compilation, shape: tuple[Expr, ...]) -> tuple[int, ...]:
     return tuple(int(constant_of(compilation, extent)) for extent in shape)
+
+
+def initial_array(parameter: Parameter) -> Value:
+    """What a variable of the file begins with."""
+    extents = [extent.value for extent in parameter.type.shape if isinstance(extent, Const)]
+    shape = tuple(map(int, extents)) if len(extents) == len(parameter.type.shape) else (len(parameter.initial),)
+    made: Value = np.zeros(shape, storage(parameter.type.dtype))
+    made.reshape(-1)[: len(parameter.initial)] = [literal(one.value, one.dtype) for one in parameter.initial]
+    return made
 
 
 def missing(launch: Launch, name: str, arguments: Mapping[str, Argument]) -> InputError:

@@ -31,6 +31,8 @@ class EventKind(StrEnum):
     """A value taken from a lane that does not take part."""
     DIVISION_BY_ZERO = "division-by-zero"
     """An integer divided by 0, whose result is undefined; here it is 0."""
+    ASSUMED = "assumed"
+    """Something that neither the source nor the arguments state was taken to be so."""
     ASSERTION_FAILED = "assertion-failed"
     ASSUMPTION_BROKEN = "assumption-broken"
     TRAP = "trap"
@@ -43,7 +45,9 @@ class EventKind(StrEnum):
 
 STOPS = frozenset({EventKind.NOT_EXECUTED, EventKind.BUDGET_SPENT, EventKind.TRAP})
 """After these nothing more was run."""
-HARMLESS = frozenset({EventKind.PRINT, EventKind.UNINITIALISED_VARIABLE, EventKind.BARRIER_AFTER_EXIT})
+HARMLESS = frozenset({
+    EventKind.PRINT, EventKind.UNINITIALISED_VARIABLE, EventKind.BARRIER_AFTER_EXIT, EventKind.ASSUMED,
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

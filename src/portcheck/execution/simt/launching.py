@@ -22,7 +22,7 @@ from portcheck.execution.simt.binding import (
 )  # fmt: skip
 from portcheck.execution.simt.compilation import Compilation
 from portcheck.execution.simt.control import Body
-from portcheck.execution.simt.events import STOPS, Event, EventLog, Stop
+from portcheck.execution.simt.events import STOPS, Event, EventKind, EventLog, Stop
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.memory import Arrays, Layout
 from portcheck.execution.simt.options import Options
@@ -67,6 +67,11 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.budget = Budget(self.options.steps)
+        for kernel, parameter in self.arrays.begun:
+            text = f"{parameter.name} begins with what the file gives it; no array was given"
+            self.log.add(
+                Event(kind=EventKind.ASSUMED, message=text, kernel=kernel, span=parameter.span), parameter.name
+            )
         self.random = None if self.options.seed is None else np.random.default_rng(self.options.seed)
 
 

@@ -8,7 +8,15 @@ import numpy as np
 
 from portcheck.core.errors import InputError
 from portcheck.execution.simt.batch import Batch, Geometry
-from portcheck.execution.simt.binding import DYNAMIC, Argument, Uninitialised, argument_name, byte_size, missing
+from portcheck.execution.simt.binding import (
+    DYNAMIC,
+    Argument,
+    Uninitialised,
+    argument_name,
+    byte_size,
+    initial_array,
+    missing,
+)  # fmt: skip
 from portcheck.execution.simt.compilation import Buffer
 from portcheck.execution.simt.formats import NumpyType, Value, storage
 from portcheck.execution.simt.races import RaceShadow
@@ -30,6 +38,8 @@ class Arrays:
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._types: dict[str, NumpyType] = {}
         self._sizes: dict[str, int] = {}
+        self.begun: list[tuple[str, Parameter]] = []
+        """The variables of the file that no argument was given for, each with its kernel."""
         self._null = {name for name, value in arguments.items() if value is None}
         for launch in program.launches:
             kernel = program.kernel(launch.kernel)
@@ -40,6 +50,9 @@ class Arrays:
     def _bind(self, launch: Launch, parameter: Parameter, name: str, arguments: Mapping[str, Argument]) -> None:
         wanted = storage(parameter.type.dtype)
         given = Uninitialised((0,)) if name in self._null else arguments.get(name)
+        if given is None and parameter.initial:
+            given = initial_array(parameter)
+            self.begun += [(launch.kernel, parameter)] if name not in self._kept else []
         if given is None or isinstance(given, int | float | bool):
             raise missing(launch, name, arguments)
         if not isinstance(given, Uninitialised) and given.dtype != wanted:

@@ -327,10 +327,10 @@ def _stated(state: State, text: str | None, is_type: bool) -> Binding | None:
 
 def _file_variable(state: State, name: str) -> Parameter:
     buffer = state.buffers[name]
-    space, span = state.file_variables[name]
+    space, span, initial = state.file_variables[name]
     shape = buffer.shape or (Const(1, INT32),)
     value_type = ValueType(buffer.dtype, shape, space)
-    return Parameter(name=name, type=value_type, is_buffer=True, span=span, constant=buffer.constant)
+    return Parameter(name=name, type=value_type, is_buffer=True, span=span, constant=buffer.constant, initial=initial)
 
 
 def _axes(state: State) -> tuple[Axis, ...]:

@@ -12,7 +12,7 @@ from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import scalar, whole
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.tables import is_never_changed
+from portcheck.frontends.cuda.tables import initial_numbers, is_never_changed
 from portcheck.frontends.cuda.types import declare, type_of
 from portcheck.frontends.cuda.undefined import undefined_number
 from portcheck.frontends.cuda.values import Buffer, Builtin, CType, FunctionName, Place, Scalar, TypeKind, Value
@@ -155,7 +155,8 @@ def variable(state: State, name: str, at: Node) -> Value | None:
         state.names.add(name)
         shape = (*extents, *map(integer, held[1]))
         state.buffers[name] = Buffer(name, held[0], shape, space is Space.CONSTANT, space)
-        state.file_variables[name] = (space, declarator.span)
+        numbers = () if initial is None else initial_numbers(state, initial, held[0], shape)
+        state.file_variables[name] = (space, declarator.span, numbers)
     return whole(state, Place(name, () if extents or held[1] else (ZERO,), element, len(extents)))
 
 

@@ -82,7 +82,7 @@ class State:
     scopes: list[Scope] = field(default_factory=lambda: [Scope(1)])
     buffers: dict[str, Buffer] = field(default_factory=dict)
     hoisted: list[Op] = field(default_factory=list)
-    file_variables: dict[str, tuple[Space, Span]] = field(default_factory=dict)
+    file_variables: dict[str, tuple[Space, Span, tuple[Const, ...]]] = field(default_factory=dict)
     shared_once: dict[tuple[object, ...], str] = field(default_factory=dict)
     kept: dict[tuple[object, ...], Binding | None] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)

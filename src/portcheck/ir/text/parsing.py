@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, cast
 
 from portcheck.core.source import NOWHERE
-from portcheck.ir.expr import Expr
+from portcheck.ir.expr import Const, Expr
 from portcheck.ir.kernel import Kernel, Launch, Parameter, Program, Side
 from portcheck.ir.ops import Alloc, Branch, Loop, Op, Operation, While
 from portcheck.ir.text.operation_parsing import Fields, OperationParser
@@ -161,9 +161,14 @@ class _Parser(OperationParser):
         name = cursor.name()
         cursor.expect(":")
         type, constant = self.type(cursor), cursor.accept("const")
+        initial = self._clauses(cursor, initial=lambda cursor: self.listed(cursor, self._literal))
         span = self.place(cursor) or NOWHERE
         cursor.end()
-        return Parameter(name=name, type=type, is_buffer=is_buffer, constant=constant, span=span)
+        return Parameter(name=name, type=type, is_buffer=is_buffer, constant=constant, span=span, **initial)
+
+    def _literal(self, cursor: Cursor) -> Const:
+        literal = self.expression(cursor)
+        return literal if isinstance(literal, Const) else cursor.fail("expected a literal")
 
     # Regions
 

@@ -124,6 +124,7 @@ class _Printer(ExpressionPrinter):
         return _joined(
             f"{'buffer' if parameter.is_buffer else 'scalar'} {name_text(parameter.name)}: {self.type(parameter.type)}",
             "const" if parameter.constant else "",
+            self.clause("initial", parameter.initial),
             self.place(parameter.span),
         )
 
