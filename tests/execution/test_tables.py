@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from tests.execution.running import executed, lowered
 
+from portcheck.core.dtype import INT32
+from portcheck.ir import Const, integer
+
 TABLES = {
     "constant memory": "__constant__ float t[4] = {1.5f, -2.f, 3.f};",
     "device constant": "__device__ const float t[] = {1.5f, -2.f, 3.f, 0.f};",
@@ -43,6 +46,41 @@ def test_constant_memory_that_the_host_writes_is_an_argument() -> None:
     assert [part.name for part in lowered(text).kernels[0].parameters] == ["x", "t"]
     done = executed(text, {"x": np.zeros(2, np.float32), "t": np.array([7, 8], np.float32)}, 1, 2)
     assert done.arrays["x"].tolist() == [7, 8]
+
+
+HANDED = {
+    "in another list": "void set(const float* from) { check(1, cudaMemcpyToSymbol(t, from, sizeof(t)), 2); }",
+    "by what follows": "__device__ void g(int, int); void set() { f(1); } void get(int b) { g(copy(t), b); }",
+    "in a launch": "__global__ void other(const float* p); void run() { other<<<1, 1>>>(t); }",
+}
+
+
+@pytest.mark.parametrize("host", HANDED.values(), ids=HANDED)
+def test_constant_memory_that_the_host_hands_on_is_an_argument(host: str) -> None:
+    kernel = "__constant__ float t[2] = {1, 2};\n__global__ void k(float* x) { x[threadIdx.x] = t[threadIdx.x]; }\n"
+    assert [part.name for part in lowered(kernel + host).kernels[-1].parameters] == ["x", "t"]
+
+
+def test_constant_memory_that_only_the_device_hands_on_is_its_list() -> None:
+    text = """
+    __constant__ float t[2] = {1, 2};
+    __device__ float at(const float* p, int i) { return p[i]; }
+    __global__ void k(float* x) { x[threadIdx.x] = fmaxf(at(t, threadIdx.x), at(t, 0)); }
+    void run(float* x) { k<<<1, 2>>>(x); }
+    """
+    assert [part.name for part in lowered(text).kernels[0].parameters] == ["x"]
+
+
+def test_a_constant_of_the_file_is_made_of_names_of_the_file() -> None:
+    text = """
+    const int n = 4; const int m = n * 2; enum { A, B, C = m + 1, D, E }; __device__ int t[m] = {n};
+    __global__ void k(int* x, int n) { const int m = 3; x[0] = ::m; x[1] = D + n; x[2] = B; x[3] = at(7); t[0] = 1; }
+    __device__ int at(int n) { return ::m + n; }
+    """
+    table = lowered(text).kernels[0].parameters[-1]
+    assert (table.type.shape, table.initial) == ((integer(8),), (Const(4, INT32),))
+    done = executed(text, {"x": np.zeros(4, np.int32), "t": np.zeros(8, np.int32), "n": 100}, 1, 1)
+    assert done.arrays["x"].tolist() == [8, 110, 1, 15]
 
 
 def test_an_alias_of_an_array_has_its_extents() -> None:

@@ -32,19 +32,24 @@ def _query(kinds: tuple[str, ...]) -> Query:
     return tree_sitter.Query(_language(), f"[{' '.join(f'({kind})' for kind in kinds)}] @found")
 
 
-def shape(node: Node) -> tuple[int, int]:
-    """The most children of a node at or below `node`, and how deep it goes: what the library is quadratic in."""
-    widest = deepest = 0
-    level = [node]
-    while level:
-        deepest += 1
-        following: list[Node] = []
-        for parent in level:
-            children = parent.children
-            widest = max(widest, len(children))
-            following.extend(child for child in children if child.child_count)
-        level = following
-    return widest, deepest
+def is_wider(node: Node, most: int) -> bool:
+    """Whether a node at or below `node` has more than `most` children, which the library is quadratic in."""
+    stack = [node]
+    while stack:
+        parent = stack.pop()
+        if parent.child_count > most:
+            return True
+        stack.extend(child for child in parent.children if child.descendant_count > most)
+    return False
+
+
+def is_deeper(node: Node, most: int) -> bool:
+    """Whether `node` goes down more than `most` levels, which the library is quadratic in."""
+    level, depth = [node], 1
+    while level and depth <= most:
+        level = [child for parent in level for child in parent.children if child.descendant_count > most - depth]
+        depth += 1
+    return bool(level)
 
 
 def walk(node: Node, kinds: tuple[str, ...]) -> list[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -25,7 +26,8 @@ class HostFacts:
 
     def changed_in(self, node: Node) -> Iterator[str]:
         """The names that `node` changes."""
-        return (name for start, name in self.changes if node.start <= start < node.end)
+        first, last = (bisect_left(self.changes, (place,)) for place in (node.start, node.end))
+        return (name for _, name in self.changes[first:last])
 
     def needed(self, names: Iterable[str]) -> frozenset[str]:
         """`names`, and all that their values depend on."""

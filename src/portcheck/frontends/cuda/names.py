@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
+
 from portcheck.core.dtype import FLOAT32, INT32, dtype_named
 from portcheck.frontends.cuda.arithmetic import binary, one_of
+from portcheck.frontends.cuda.constants import folded
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.declarations import constant_array, element_of, shared_variable
 from portcheck.frontends.cuda.macros import Macro
@@ -25,6 +29,7 @@ _INDEX_VARIABLES = frozenset(
     {Semantics.INDEX_THREAD, Semantics.INDEX_BLOCK, Semantics.INDEX_BLOCK_SIZE, Semantics.INDEX_GRID_SIZE}
 )
 _MOST_MACROS = 40
+_INNER = frozenset({"compound_statement", "field_declaration_list"})
 _ASSIGNMENT = "assignment_expression"
 
 
@@ -86,39 +91,65 @@ def constant(state: State, name: str, at: Node) -> Value | None:
     declaration, declarator = declared
     value = declarator.field("value") if declarator.type == "init_declarator" else None
     is_constant = declaration.has("const") or declaration.has("constexpr") or not state.is_device
-    if value is None or not is_constant or ("constant", name, declarator.key) in state.instances:
+    key = ("constant", name, declarator.key, state.is_device)
+    if value is None or not is_constant or key in state.instances:
         return None
+    known = state.kept.get(key)
+    if isinstance(known, Scalar):
+        return known
     read = declare(state, type_of(state, declaration.field("type")), declarator)
     if read.extents or read.type.kind not in (TypeKind.SCALAR, TypeKind.DEDUCED):
         return None
-    state.instances.append(("constant", name, declarator.key))
+    state.instances.append(key)
     try:
-        initial = scalar(state, state.evaluate(_only(value)), value)
+        with state.names_of_file():
+            initial = scalar(state, state.evaluate(_only(value)), value)
     finally:
         state.instances.pop()
-    return convert(state, initial, read.type.dtype) if read.type.dtype is not None else initial
+    number = convert(state, initial, read.type.dtype) if read.type.dtype is not None else initial
+    if isinstance(number.expr, Const):
+        state.kept[key] = number
+    return number
 
 
 def enumerator_value(state: State, name: str, enumerator: Node, listed: Node) -> Value | None:
     """The number an enumerator is: as given, or one more than that before it."""
-    value: Scalar = Scalar(ZERO, INT32)
     if ("constant", name) in state.instances:
         return None
+    if listed.key not in state.enumerations:
+        state.enumerations[listed.key] = dict(_counted(listed))
+    given, more = state.enumerations[listed.key][enumerator.key]
     state.instances.append(("constant", name))
     try:
-        for position, found in enumerate(node for node in listed.named if node.type == "enumerator"):
-            given = found.field("value")
-            if given is not None:
-                value = scalar(state, state.evaluate(given), given)
-            elif position:
-                value = binary(state, "+", value, one_of(INT32)) or value
-            if isinstance(value.expr, Const):
-                value = Scalar(value.expr, value.dtype)
-            if found.key == enumerator.key:
-                return value
+        with nullcontext() if _is_local(listed) else state.names_of_file():
+            value = scalar(state, state.evaluate(given), given) if given is not None else Scalar(ZERO, INT32)
     finally:
         state.instances.pop()
-    return None
+    if isinstance(value.expr, Const):
+        value = Scalar(value.expr, value.dtype)
+        sum_ = binary(state, "+", value, Scalar(Const(more, INT32), INT32)) if more else None
+        return folded(sum_) if sum_ is not None else value
+    for _ in range(more):
+        value = binary(state, "+", value, one_of(INT32)) or value
+    return value
+
+
+def _is_local(node: Node) -> bool:
+    """Whether `node` stands in a body or a record, whose names it sees."""
+    current = node.parent
+    while current is not None and current.type not in _INNER:
+        current = current.parent
+    return current is not None
+
+
+def _counted(listed: Node) -> Iterator[tuple[tuple[int, int, int], tuple[Node | None, int]]]:
+    """For each enumerator the last value that is given at or before it, and by how much it is more."""
+    given, more = None, -1
+    for found in listed.named:
+        if found.type == "enumerator":
+            value = found.field("value")
+            given, more = (value, 0) if value is not None else (given, more + 1)
+            yield found.key, (given, more)
 
 
 def variable(state: State, name: str, at: Node) -> Value | None:
@@ -145,7 +176,8 @@ def variable(state: State, name: str, at: Node) -> Value | None:
     held = element_type(state, element)
     if held is None:
         return None
-    extents = [scalar(state, state.evaluate(extent), extent).expr for extent in read.extents if extent is not None]
+    with state.names_of_file():
+        extents = [scalar(state, state.evaluate(extent), extent).expr for extent in read.extents if extent is not None]
     if len(extents) != len(read.extents):
         return None
     extents.extend(inner)
@@ -155,7 +187,8 @@ def variable(state: State, name: str, at: Node) -> Value | None:
         state.names.add(name)
         shape = (*extents, *map(integer, held[1]))
         state.buffers[name] = Buffer(name, held[0], shape, space is Space.CONSTANT, space)
-        numbers = () if initial is None else initial_numbers(state, initial, held[0], shape)
+        with state.names_of_file():
+            numbers = () if initial is None else initial_numbers(state, initial, held[0], shape)
         state.file_variables[name] = (space, declarator.span, numbers)
     return whole(state, Place(name, () if extents or held[1] else (ZERO,), element, len(extents)))
 

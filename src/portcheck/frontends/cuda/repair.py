@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from portcheck.core.source import SourceFile
-from portcheck.frontends.cuda.grammar import shape
+from portcheck.frontends.cuda.grammar import is_deeper
 from portcheck.frontends.cuda.lexer import TokenKind, significant
 from portcheck.frontends.cuda.origins import Edit, Origins, edited
 from portcheck.frontends.cuda.parse import parse
@@ -45,7 +45,7 @@ def read_unit(source: SourceFile, text: str, origins: tuple[Origins, ...]) -> Un
 def depths(unit: Unit) -> Iterator[Edit]:
     """Makes a call that says so, and mentions the same names, of what is nested too deeply to be read."""
     for node in unit.root.children:
-        if shape(node.raw)[1] <= _DEEPEST:
+        if not is_deeper(node.raw, _DEEPEST):
             continue
         tokens = significant(node.text)
         first = next((token.end for token in tokens if token.text == "{"), 0)

@@ -130,6 +130,12 @@ class State:
     """What the template parameters of a host function stand for, for each of its calls."""
     host_calls: dict[str, list[Node]] = field(default_factory=dict)
     """A function's name to its calls, once somebody asks."""
+    enumerations: dict[tuple[int, int, int], Mapping[tuple[int, int, int], tuple[Node | None, int]]] = field(
+        default_factory=dict
+    )
+    """An enumeration to its enumerators: the last value given at or before each, and by how much it is more."""
+    handed_by_host: frozenset[str] | None = None
+    """The names in what host code hands to functions, once somebody asks."""
     exits: list[Exit] = field(default_factory=list)
     labels: dict[str, Exit] = field(default_factory=dict)
     breaks: list[Exit | None] = field(default_factory=list)
@@ -180,6 +186,15 @@ class State:
             yield
         finally:
             self.scopes.pop()
+
+    @contextmanager
+    def names_of_file(self) -> Iterator[None]:
+        """Inside the `with` block no name means what a function declares."""
+        outer, self.scopes = self.scopes, [self.new_scope()]
+        try:
+            yield
+        finally:
+            self.scopes = outer
 
     @contextmanager
     def rest_of_block(self) -> Iterator[list[Op]]:

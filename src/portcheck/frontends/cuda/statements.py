@@ -20,7 +20,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.switches import switch
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.values import Nothing, TypeKind, Value
-from portcheck.ir import Branch, Const, Leave, LeaveKind, Op, OpaqueKind, Return
+from portcheck.ir import Branch, Const, Expr, Leave, LeaveKind, Op, OpaqueKind, Return
 
 _SILENT = frozenset(
     {";", "using_declaration", "alias_declaration", "type_definition", "static_assert_declaration", "comment",
@@ -49,33 +49,31 @@ def execute_all(state: State, statements: Sequence[Node]) -> None:
         _with_label(state, statements[:target], statements[target:])
         return
     for position, node in enumerate(statements):
-        rest = list(statements[position + 1 :])
-        if state.frames and _chooses_a_return(node, rest):
-            _branch(state, node, rest)
+        is_last = position == len(statements) - 1
+        if state.frames and _chooses_a_return(node, is_last):
+            _branch(state, node, statements[position + 1 :])
             return
         _statement(state, node)
         if node.type in _JUMPS or (state.frames and state.frames[-1].is_done):
             return
-        if state.exits and _may_have_left(state, node, rest):
+        stayed = _stayed(state, node, is_last) if state.exits else None
+        if stayed is not None:
+            with state.rest_of_block() as emitted:
+                execute_all(state, statements[position + 1 :])
+            state.builder.emit(Branch, condition=stayed, then=tuple(emitted))
             return
 
 
-def _chooses_a_return(node: Node, rest: list[Node]) -> bool:
+def _chooses_a_return(node: Node, is_last: bool) -> bool:
     if node.type != "if_statement" or not always_returns(node.field("consequence")):
         return False
-    return bool(rest) or always_returns(node.field("alternative"))
+    return not is_last or always_returns(node.field("alternative"))
 
 
-def _may_have_left(state: State, node: Node, rest: list[Node]) -> bool:
-    """After `node`: what follows runs where it took no exit. Whether `rest` has been lowered so."""
+def _stayed(state: State, node: Node, is_last: bool) -> Expr | None:
+    """After `node`: the condition under which what follows runs; None where it always does, or nothing follows."""
     leave_loops(state, node)
-    goes_on = not_taken(state, node) if rest else None
-    if goes_on is None:
-        return False
-    with state.rest_of_block() as emitted:
-        execute_all(state, rest)
-    state.builder.emit(Branch, condition=goes_on, then=tuple(emitted))
-    return True
+    return None if is_last else not_taken(state, node)
 
 
 def _with_label(state: State, before: Sequence[Node], after: Sequence[Node]) -> None:
@@ -182,7 +180,7 @@ def _enclosing_block(node: Node) -> Node | None:
     return parent if parent is not None and parent.type in ("compound_statement", "for_statement") else None
 
 
-def _branch(state: State, node: Node, rest: list[Node]) -> None:
+def _branch(state: State, node: Node, rest: Sequence[Node]) -> None:
     """An `if`; `rest` are statements that run only where it does not return."""
     clause = node.field("condition")
     consequence, alternative = node.field("consequence"), node.field("alternative")
@@ -208,7 +206,7 @@ def _branch(state: State, node: Node, rest: list[Node]) -> None:
         )
 
 
-def _decided(state: State, arms: tuple[Node, Node | None], rest: list[Node], holds: bool) -> None:
+def _decided(state: State, arms: tuple[Node, Node | None], rest: Sequence[Node], holds: bool) -> None:
     """A branch whose condition is a constant of the program."""
     consequence, alternative = arms
     if holds:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from portcheck.core.source import SourceFile, Span
-from portcheck.frontends.cuda.grammar import search, shape, walk
+from portcheck.frontends.cuda.grammar import is_wider, search, walk
 from portcheck.frontends.cuda.origins import Origins
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Unit:
     @cached_property
     def is_wide(self) -> bool:
         """Whether some node has thousands of children: tables of constants, text that did not parse."""
-        return len(self.encoded) > _SMALL and shape(self.tree.root_node)[0] > _WIDE
+        return len(self.encoded) > _SMALL and is_wider(self.tree.root_node, _WIDE)
 
     @property
     def root(self) -> Node:

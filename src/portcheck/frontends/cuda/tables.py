@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from portcheck.core.dtype import DType
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.places import scalar
 from portcheck.frontends.cuda.state import State
-from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.syntax import Node, Unit
 from portcheck.ir import Const, Expr, integer
 
 _LIST = "initializer_list"
@@ -22,11 +22,26 @@ def is_never_changed(state: State, declaration: Node, name: str) -> bool:
     """Whether nothing changes an array: it is `const`, or constant memory that the host hands to no function."""
     if declaration.has("const") or declaration.has("constexpr"):
         return True
-    return declaration.has("__constant__") and not any(
-        name in (found.text for found in listed.found("identifier")) and not _is_in_device_code(listed)
-        for unit in state.definitions.units
-        for listed in unit.root.found("argument_list")
-    )
+    return declaration.has("__constant__") and name not in _handed_by_host(state)
+
+
+def _handed_by_host(state: State) -> frozenset[str]:
+    """The names in what the host hands to functions, found once: a file may use its tables thousands of times."""
+    if state.handed_by_host is None:
+        units = state.definitions.units
+        state.handed_by_host = frozenset(
+            name.text for unit in units for listed in _lists_of_host(unit) for name in listed.found("identifier")
+        )
+    return state.handed_by_host
+
+
+def _lists_of_host(unit: Unit) -> Iterator[Node]:
+    """The argument lists outside of device code; not those inside of others."""
+    end = 0
+    for listed in unit.root.found("argument_list"):
+        if listed.end > end and not _is_in_device_code(listed):
+            end = listed.end
+            yield listed
 
 
 def initial_numbers(state: State, initial: Node, dtype: DType, shape: Sequence[Expr]) -> tuple[Const, ...]:
