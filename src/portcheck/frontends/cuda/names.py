@@ -102,13 +102,14 @@ def constant(state: State, name: str, at: Node) -> Value | None:
         return None
     state.instances.append(key)
     try:
-        with state.names_of_file():
+        with state.names_of_file(), state.builder.region() as emitted:
             initial = scalar(state, state.evaluate(_only(value)), value)
+            number = convert(state, initial, read.type.dtype) if read.type.dtype is not None else initial
     finally:
         state.instances.pop()
-    number = convert(state, initial, read.type.dtype) if read.type.dtype is not None else initial
-    if isinstance(number.expr, Const):
+    if not emitted:
         state.kept[key] = number
+    state.builder.adopt(emitted)
     return number
 
 
