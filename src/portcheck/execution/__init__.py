@@ -7,7 +7,8 @@ The interface, which is all of the room that others use:
     arguments   a NumPy array (C order, of the parameter's dtype; any shape), `Uninitialised(shape)` or None (a null
                 pointer) for every pointer, a number for every scalar parameter and free symbol (a template number, a
                 size, a macro that was not defined), by the names that the program has for them; `p.member` for a
-                member of a record
+                member of a record; `Texture(array=, channels=, is_layered=, filter=, outside=, is_normalised=)` for
+                a texture or surface
     geometry    `Geometry.of(grid, block, shared_bytes)`, or one for each kernel by name; None: as the source launches
     options     `Options(contracts=, seed=, steps=, threads=, is_checked=, memory=)`
     Execution   `arrays` by name as they are at the end (the arguments themselves are never changed), `events`,
@@ -26,8 +27,9 @@ from portcheck.execution.simt import (
     Execution,
     Geometry,
     Options,
+    Texture,
     Uninitialised,
     run,
 )
 
-__all__ = ["Argument", "Event", "EventKind", "Execution", "Geometry", "Options", "Uninitialised", "run"]
+__all__ = ["Argument", "Event", "EventKind", "Execution", "Geometry", "Options", "Texture", "Uninitialised", "run"]

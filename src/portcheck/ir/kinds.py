@@ -54,6 +54,8 @@ class Outside(StrEnum):
     """The nearest index inside."""
     WRAP = "wrap"
     """The index modulo the extent."""
+    MIRROR = "mirror"
+    """As if every second copy of the buffer ran backwards."""
     BORDER = "border"
     """A load gives its fill, 0 without one; nothing is written."""
 

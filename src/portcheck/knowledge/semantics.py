@@ -40,6 +40,7 @@ class Semantics(StrEnum):
     TEXTURE_READS_FLOATS = "texture.reads_floats"
     OUTSIDE_CLAMP = "outside.clamp"
     OUTSIDE_WRAP = "outside.wrap"
+    OUTSIDE_MIRROR = "outside.mirror"
     OUTSIDE_BORDER = "outside.border"
     # Values
     CAST = "cast"

@@ -7,5 +7,6 @@ from portcheck.execution.simt.binding import Argument, Uninitialised
 from portcheck.execution.simt.events import Event, EventKind
 from portcheck.execution.simt.launching import Execution, run
 from portcheck.execution.simt.options import Options
+from portcheck.execution.simt.textures import Texture
 
-__all__ = ["Argument", "Event", "EventKind", "Execution", "Geometry", "Options", "Uninitialised", "run"]
+__all__ = ["Argument", "Event", "EventKind", "Execution", "Geometry", "Options", "Texture", "Uninitialised", "run"]

@@ -133,6 +133,9 @@ def _inside(plan: _Plan, view: View, batch: Batch, found: Elements) -> tuple[Val
         return np.clip(element, 0, view.extent - 1), selected
     if plan.outside is Outside.WRAP:
         return element % view.extent, selected
+    if plan.outside is Outside.MIRROR:
+        period = element % (2 * view.extent)
+        return np.minimum(period, 2 * view.extent - 1 - period), selected
     is_inside = (element >= 0) & (element < view.extent)
     positions = np.flatnonzero(is_inside)
     if plan.outside in (Outside.UNDEFINED, Outside.ERROR):

@@ -17,6 +17,7 @@ from portcheck.execution.simt.expressions import constant_of, literal
 from portcheck.execution.simt.formats import Value, storage
 from portcheck.execution.simt.options import Options
 from portcheck.execution.simt.storage import count
+from portcheck.execution.simt.textures import Texture, texture_numbers
 from portcheck.ir import Alloc, Const, Expr, Kernel, Launch, Parameter, Program, Space, operations
 from portcheck.knowledge import Semantics, load
 
@@ -30,8 +31,9 @@ class Uninitialised:
     shape: tuple[int, ...]
 
 
-Argument: TypeAlias = Value | Uninitialised | Number | None
-"""An array for a pointer, flat or of any shape in C order, None for a null pointer; a number for a scalar or a size."""
+Argument: TypeAlias = Value | Uninitialised | Texture | Number | None
+"""An array for a pointer, flat or of any shape in C order, None for a null pointer; a number for a scalar or a size;
+a texture for its object or reference."""
 
 
 def argument_name(launch: Launch, parameter: Parameter) -> str:
@@ -62,9 +64,9 @@ def _stated(kernel: Kernel, launch: Launch, found: Mapping[str, Number]) -> dict
 
 def in_the_program(arguments: Mapping[str, Argument]) -> dict[str, Number]:
     """The numbers by their names in the program."""
-    return {
-        name: _number(name, value) for name, value in arguments.items() if value is not None and not _is_array(value)
-    }
+    textures = texture_numbers(arguments)
+    numbers = {name: value for name, value in arguments.items() if value is not None and name not in textures}
+    return textures | {name: _number(name, value) for name, value in numbers.items() if not _is_array(value)}
 
 
 def _is_array(value: Argument) -> bool:

@@ -13,6 +13,7 @@ from portcheck.core.dtype import DType
 from portcheck.execution.simt.batch import Batch, Geometry
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.options import Options
+from portcheck.execution.simt.textures import Texture
 from portcheck.ir import Expr, Kernel, Op, Ref, Space, definitions, operations, subexpressions
 from portcheck.ir.walk import expressions
 
@@ -58,6 +59,7 @@ class Compilation:
     symbols: Mapping[str, int | float | bool]
     threads: Mapping[str, Code]
     buffers: Mapping[str, Buffer]
+    textures: Mapping[int, Texture] = field(default_factory=dict)
     slots: dict[int | str, int] = field(default_factory=dict)
     numbered: dict[tuple[Expr, int], int] = field(default_factory=dict)
     axes: list[str] = field(default_factory=list)

@@ -27,6 +27,7 @@ from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.memory import Arrays, Layout
 from portcheck.execution.simt.options import Options
 from portcheck.execution.simt.steps import compile_kernel
+from portcheck.execution.simt.textures import Texture, texture_numbers
 from portcheck.ir import Barrier, Launch, Program, operations
 from portcheck.knowledge import load
 
@@ -64,9 +65,12 @@ class _Run:
     log: EventLog = field(default_factory=EventLog)
     budget: Budget = field(init=False)
     random: np.random.Generator | None = field(init=False)
+    textures: dict[int, Texture] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.budget = Budget(self.options.steps)
+        numbers = texture_numbers(self.arguments)
+        self.textures = {numbers[name]: value for name, value in self.arguments.items() if isinstance(value, Texture)}
         for kernel, parameter in self.arrays.begun:
             text = f"{parameter.name} begins with what the file gives it; no array was given"
             self.log.add(
@@ -105,7 +109,7 @@ def _launch(shared: _Run, launch: Launch, given: Geometry | None) -> None:
     sizes, threads = index_symbols(geometry)
     compilation = Compilation(
         kernel=kernel, geometry=geometry, options=shared.options, warp_size=load().cuda_limit("warp_size"),
-        symbols=symbols | sizes, threads=threads, buffers={},
+        symbols=symbols | sizes, threads=threads, buffers={}, textures=shared.textures,
     )  # fmt: skip
     compilation.buffers = buffers_of(compilation, launch)
     layout = Layout(compilation.buffers, geometry, kernel, shared.options.is_checked)

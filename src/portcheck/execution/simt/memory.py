@@ -22,6 +22,7 @@ from portcheck.execution.simt.formats import NumpyType, Value, storage
 from portcheck.execution.simt.races import RaceShadow
 from portcheck.execution.simt.registers import Register
 from portcheck.execution.simt.storage import Owner, Storage, View, count
+from portcheck.execution.simt.textures import Texture
 from portcheck.ir import Alloc, Kernel, Launch, Parameter, Program, Space, operations
 
 _APART = 1 << 40
@@ -53,7 +54,7 @@ class Arrays:
         if given is None and parameter.initial:
             given = initial_array(parameter)
             self.begun += [(launch.kernel, parameter)] if name not in self._kept else []
-        if given is None or isinstance(given, int | float | bool):
+        if given is None or isinstance(given, int | float | bool | Texture):
             raise missing(launch, name, arguments)
         if not isinstance(given, Uninitialised) and given.dtype != wanted:
             raise InputError(

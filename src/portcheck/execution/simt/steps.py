@@ -17,6 +17,7 @@ from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.lanes import exchange
 from portcheck.execution.simt.loops import loop, repeat
 from portcheck.execution.simt.remaining import allocate, assume, check, unknown
+from portcheck.execution.simt.sampling import sample
 from portcheck.execution.simt.tiles import matmul, transpose
 from portcheck.ir import (
     Alloc,
@@ -137,7 +138,9 @@ def _rarer(
             return check(compilation, op)
         case Fence():
             return None  # memory is one, and every operation done before the next begins
-        case Opaque() | Call() | Random() | Sample():
+        case Sample():
+            return sample(compilation, op)
+        case Opaque() | Call() | Random():
             return unknown(compilation, op)
         case _:
             assert_never(op)

@@ -27,7 +27,7 @@ _FIELDS = "cudaTextureDesc::"
 _FILTERS = {Semantics.TEXTURE_POINT: Filter.POINT, Semantics.TEXTURE_LINEAR: Filter.LINEAR}
 _OUTSIDE = {
     Semantics.OUTSIDE_CLAMP: Outside.CLAMP, Semantics.OUTSIDE_WRAP: Outside.WRAP,
-    Semantics.OUTSIDE_BORDER: Outside.BORDER,
+    Semantics.OUTSIDE_MIRROR: Outside.MIRROR, Semantics.OUTSIDE_BORDER: Outside.BORDER,
 }  # fmt: skip
 
 
