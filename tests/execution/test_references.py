@@ -32,7 +32,8 @@ struct Pool {
 """
 
 CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
-    "reference to a pointer to const": (MOVING, "const int* q = x; forth(q, n - 1); x[7] = *q;", (0, 1, 2, 5, 3, 0, 0, 5)),
+    "reference to a pointer to const": (MOVING, "const int* q = x; forth(q, n - 1); x[7] = *q;",
+                                        (0, 1, 2, 5, 3, 0, 0, 5)),
     "reference": (MOVING, "int* q = x; both(q); up(q); *q = 9;", (0, 1, 2, 9, 3, 0, 0, 0)),
     "parameter of the kernel": (MOVING, "up(x); x[2] = 9;", (0, 1, 2, 9, 3, 0, 0, 0)),
     "pointer to a pointer": (MOVING, "int* q = x; by(&q, 2); *q = 9; x[7] = q - x;", (0, 1, 9, 5, 3, 0, 0, 2)),

@@ -141,6 +141,17 @@ CASES: dict[str, tuple[str, str, Callable[[Array], Array | float]]] = {
     "const reference": (CONST, "C d{2}; const C& c = d; y[i] = r(d) + r(c) * 10 + c.g() * 100;", lambda v: 221),
     "copy of a constant": (CONST + "__device__ int h(C c) { return c.g(); }",
                            "const C c{1}; C d = c; auto e = c; y[i] = d.g() + h(c) * 10 + e.g() * 100;", lambda v: 111),
+    "captured by copy": (CONST, "C d{2}; auto a = [=] { return d.g() + r(d) * 10; };"
+                         "auto b = [&] { return d.g() + r(d) * 10; }; y[i] = a() + b() * 100;", lambda v: 1122),
+    "captured by a mutable one": (CONST, "C d{2}; auto a = [=]() mutable { return d.g() + r(d) * 10; };"
+                                  "auto b = [e = d] { return e.g(); }; y[i] = a() + b() * 100;", lambda v: 211),
+    "number captured by copy": ("__device__ int q(int&) { return 1; } __device__ int q(const int&) { return 2; }",
+                                "int n = i; auto a = [=] { return q(n); }; auto b = [=]() mutable { return q(n); };"
+                                "auto c = [&] { return q(n); }; y[i] = a() + b() * 10 + c() * 100;", lambda v: 112),
+    "pointer captured by copy": (CONST, "C d{2}; C* p = &d; auto a = [=] { return p->g(); }; y[i] = a();", lambda v: 1),
+    "array captured by copy": (CONST, "float a[2] = {x[i], 1}; C c[2] = {{1}, {2}};"
+                               "auto f = [=](int k) { return a[k] + c[1].n * 100 + c[0].g() * 1000; };"
+                               "a[0] = 50; a[1] = 60; c[1].n = 9; y[i] = f(0);", lambda v: v + 2200),
     "member of a constant": (CONST + HOLDER, "D d{{1}}; const D e{{2}};"
                              "y[i] = d.a() + d.b() * 10 + e.c.g() * 100 + d.c.g() * 1000;", lambda v: 1221),
     "hidden method": (HIDDEN, "B b; y[i] = b.g() + b.f() * 10 + b.own() * 100;", lambda v: 1 + 20 + 2100),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from portcheck.core.dtype import INT32
+from portcheck.frontends.cuda.changes import mutations_of
 from portcheck.frontends.cuda.conversions import materialised
 from portcheck.frontends.cuda.frames import Binding
-from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.places import pointer_of, read
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import Aggregate, Closure, CType, Place, PointerCell, Scalar, Slot
+from portcheck.frontends.cuda.types import as_constant
+from portcheck.frontends.cuda.values import Aggregate, Closure, CType, Place, PointerCell, Scalar, Slot, Value
+from portcheck.ir import Access, Axis, AxisKind, Copy, Space, Symbol
 
 
 def closure(state: State, node: Node) -> Closure:
@@ -17,18 +20,23 @@ def closure(state: State, node: Node) -> Closure:
     captures = next((child for child in node.named if child.type == "lambda_capture_specifier"), None)
     if captures is None or body is None:
         return Closure(node, tuple(state.scopes))
-    changes = Mutations(body, lambda call, position: False)
+    changes = mutations_of(state, body)
+    is_mutable = _is_mutable(node)
     held = state.new_scope()
+
+    def kept(name: str, bound: Binding) -> Binding:
+        is_changed = is_mutable and changes.is_changed(name, body.start, body.end)
+        found = _kept(state, node, name, bound, is_changed)
+        return as_constant(found, not is_mutable) if isinstance(found, Aggregate | Place) else found
+
     for name in _copied(captures, body):
         bound = state.lookup(name)
         if bound is not None:
-            held[name] = _kept(state, node, name, bound, changes.is_changed(name, body.start, body.end))
+            held[name] = kept(name, bound)
     for initial in (child for child in captures.named if child.type == "lambda_capture_initializer"):
         named, value = initial.field("left") or initial.named[0], initial.field("right") or initial.named[-1]
-        is_reference = initial.text.startswith("&")
         found = state.evaluate(value)
-        is_changed = changes.is_changed(named.text, body.start, body.end)
-        held[named.text] = found if is_reference else _kept(state, node, named.text, found, is_changed)
+        held[named.text] = found if initial.text.startswith("&") else kept(named.text, found)
     return Closure(node, (*state.scopes, held))
 
 
@@ -52,7 +60,7 @@ def _copied(captures: Node, body: Node) -> list[str]:
 def _kept(state: State, node: Node, name: str, bound: Binding, is_changed: bool) -> Binding:
     """What `bound` is now; a variable of its own where the lambda changes it."""
     if isinstance(bound, Place) and bound.remaining:
-        return bound
+        return _copy_of(state, name, bound)
     if isinstance(bound, PointerCell | Slot):
         return pointer_of(state, bound) or bound
     if isinstance(bound, CType) or not isinstance(bound, Place | Scalar | Aggregate):
@@ -63,3 +71,26 @@ def _kept(state: State, node: Node, name: str, bound: Binding, is_changed: bool)
     place = state.register(name, value.dtype)
     state.store(place, materialised(state, value))
     return place
+
+
+def _is_mutable(node: Node) -> bool:
+    """Whether a lambda may change its copies."""
+    declarator = node.field("declarator")
+    return any(child.has("mutable") for child in (declarator.named if declarator is not None else ()))
+
+
+def _copy_of(state: State, name: str, array: Place) -> Value:
+    """A local array copied as a whole; memory that all threads see is no part of a lambda, and a constant stays so."""
+    buffer = state.buffers.get(array.buffer)
+    if buffer is None or buffer.constant or buffer.space is not Space.REGISTER:
+        return array
+    shape = buffer.shape[len(array.index) :]
+    made = state.allocate(name, buffer.dtype, shape)
+    axes = tuple(
+        Axis(state.unique(f"{made.name}.{position}"), AxisKind.FREE, extent) for position, extent in enumerate(shape)
+    )
+    index = tuple(Symbol(axis.name, INT32) for axis in axes)
+    to = Access(buffer=made.name, index=index, axes=axes, mask=state.mask)
+    from_ = Access(buffer=array.buffer, index=(*array.index, *index), axes=axes, mask=state.mask)
+    state.builder.emit(Copy, destination=to, source=from_)
+    return Place(made.name, (), array.type, array.remaining)
