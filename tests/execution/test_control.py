@@ -44,6 +44,41 @@ CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
         "x[0]=f(n,1); x[1]=f(1,1); x[2]=f(n,0); x[3]=g<1>(n); x[4]=g<1>(3); x[5]=g<0>(n);",
         (2, 3, 9, 2, 3, 9, 0, 0, 0, 0, 0, 0),
     ),
+    "return from a block that runs once": (
+        "__device__ int f(int n) { do { if (n > 3) return 7; n += 1; } while (0); return n; } "
+        "__device__ void g(int* p, int n) { do { do { if (n > 3) return; p[0] = 5; } while (false); p[1] = 6; } "
+        "while (0); p[2] = 7; }",
+        "int s = 0; for (int i = 2; i < 5; ++i) s = s * 10 + f(i); x[0] = s; x[1] = f(1); g(x + 2, 1); g(x + 5, n);",
+        (347, 2, 5, 6, 7, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "return from a block that runs once in a loop or switch": (
+        "__device__ int f(int n) { switch (n) { case 4: do { if (n == 4) return 3; } while (0); n = 7; break; "
+        "case 1: do { n = 9; break; } while (0); n++; default: do { if (n > 10) return 8; n += 2; } while (0); } "
+        "return -n; } "
+        "__device__ int g(int n) { for (int i = 0; i < 5; ++i) { do { if (i > n) return i; n -= 1; } while (0); } "
+        "return -n; }",
+        "x[0] = f(n); x[1] = f(1); x[2] = f(40); x[3] = f(2); x[4] = g(n); x[5] = g(40);",
+        (3, -12, 8, -4, 3, -35, 0, 0, 0, 0, 0, 0),
+    ),
+    "return from a loop over a list": (
+        "__device__ int f(int n) { for (int v : {1, 5, 7}) { if (v > n) return v; } return -1; } "
+        "__device__ void g(int* p, int n) { for (int v : {1, 5, 7}) { if (v > n) return; p[0] += v; } p[1] = 9; }",
+        "x[0] = f(n); x[1] = f(9); g(x + 2, n); g(x + 4, 40);",
+        (5, -1, 3, 5, 16, 9, 0, 0, 0, 0, 0, 0),
+    ),
+    "return before a label": (
+        "__device__ int f(int n) { if (n > 3) goto out; if (n == 2) return 1; n *= 3; out: return n; } "
+        "__device__ int g(int n) { do { if (n > 3) goto out; n += 1; if (n == 2) return 1; } while (0); n *= 3; "
+        "out: return n; }",
+        "x[0] = f(n); x[1] = f(1); x[2] = f(2); x[3] = g(n); x[4] = g(1); x[5] = g(2);",
+        (4, 3, 1, 4, 1, 9, 0, 0, 0, 0, 0, 0),
+    ),
+    "two labels": (
+        "__device__ int f(int n) { if (n == 1) goto a; if (n == 2) goto b; n = 10; a: n += 1; if (n == 11) return 99; "
+        "b: n += 5; return n; }",
+        "x[0] = f(n); x[1] = f(1); x[2] = f(2);",
+        (99, 7, 7, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
     "while return": (
         "__device__ int g(int k){ while(true){ k=k*3+1; if(k>50) return k; if(k==13) break; } k+=5; "
         "return k; }",

@@ -89,6 +89,13 @@ __device__ int pointed(const C* c) { return c->g(); }
 HOLDER = """
 struct D { C c; __device__ int a() { return c.g(); } __device__ int b() const { return c.g(); } };
 """
+HIDING = """
+const int n = 4, m = n * 2;
+const int width = n + 1, height = width + m;
+enum { E = n + 6 };
+struct T { enum { K = E - 1 }; };
+__device__ int sum() { return height + width; }
+"""
 HIDDEN = """
 struct A { int n = 3; __device__ int f() { return 1; } __device__ int g() { return f(); } };
 struct B : A { int n = 5; __device__ int f() { return 2; } __device__ int own() { return f() * 10 + A::f(); }
@@ -152,6 +159,10 @@ CASES: dict[str, tuple[str, str, Callable[[Array], Array | float]]] = {
     "array captured by copy": (CONST, "float a[2] = {x[i], 1}; C c[2] = {{1}, {2}};"
                                "auto f = [=](int k) { return a[k] + c[1].n * 100 + c[0].g() * 1000; };"
                                "a[0] = 50; a[1] = 60; c[1].n = 9; y[i] = f(0);", lambda v: v + 2200),
+    "constants of the file behind local names": (
+        HIDING, "for (int n = i; n < i + 1; ++n) y[i] = width + E;"
+        "{ int n = 9, m = 3; y[i] += T::K * 100 + sum() * 10000 + m - n; }",
+        lambda v: 15 + 900 + 180000 - 6),
     "member of a constant": (CONST + HOLDER, "D d{{1}}; const D e{{2}};"
                              "y[i] = d.a() + d.b() * 10 + e.c.g() * 100 + d.c.g() * 1000;", lambda v: 1221),
     "hidden method": (HIDDEN, "B b; y[i] = b.g() + b.f() * 10 + b.own() * 100;", lambda v: 1 + 20 + 2100),

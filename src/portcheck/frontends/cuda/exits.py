@@ -39,19 +39,19 @@ def leave_loops(state: State, node: Node) -> None:
             state.builder.emit(Branch, condition=taken, then=tuple(body))
 
 
-def not_taken(state: State, node: Node) -> Expr | None:
-    """The condition under which `node` took no exit that lies beyond the statements after it; None: it takes none."""
+def not_taken(state: State, *nodes: Node) -> Expr | None:
+    """The condition under which `nodes` took no exit that lies beyond the statements after; None: they take none."""
     result: Expr | None = None
     for exit_ in state.exits:
-        if state.loops == exit_.loops and exit_.jumps(node):
+        if state.loops == exit_.loops and any(map(exit_.jumps, nodes)):
             missed = apply(Operator.LOGICAL_NOT, state.load(exit_.flag, BOOL).expr)
             result = missed if result is None else apply(Operator.LOGICAL_AND, result, missed)
     return result
 
 
 def target_of_goto(statements: Sequence[Node]) -> int | None:
-    """The position of the first labelled statement that an earlier one jumps to."""
-    for position, node in enumerate(statements):
+    """The position of the last labelled statement that an earlier one jumps to."""
+    for position, node in reversed(list(enumerate(statements))):
         if node.type == "labeled_statement":
             label = label_of(node)
             if any(jumps_to(label, before) for before in statements[:position]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from portcheck.core.dtype import BOOL, INT32
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.counted import Counted, read_counted
 from portcheck.frontends.cuda.declarations import declaration, declare_variable
+from portcheck.frontends.cuda.exits import not_taken
 from portcheck.frontends.cuda.places import element, read
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -16,6 +18,7 @@ from portcheck.frontends.cuda.values import Place, Scalar, Value
 from portcheck.ir import ONE, TRUE, ZERO, Branch, Const, Loop, Op, OpaqueKind, Range, Symbol, While
 
 _MOST_UNROLLED = 64
+_EFFECTS = ("call_expression", "assignment_expression", "update_expression", "declaration")
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
 
@@ -112,10 +115,7 @@ def range_loop(state: State, node: Node) -> None:
         state.keep(node, "for", kind=OpaqueKind.CONTROL)
         return
     if over.type == "initializer_list" and len(over.named) <= _MOST_UNROLLED and not _has_leave(body):
-        for listed in over.named:
-            with state.scope():
-                _declare_element(state, node, state.evaluate(listed), body)
-                state.execute(body)
+        _unrolled(state, node, over.named, body)
         return
     array = state.evaluate(over)
     shape = state.buffers[array.buffer].shape if isinstance(array, Place) else ()
@@ -133,6 +133,22 @@ def range_loop(state: State, node: Node) -> None:
     state.builder.emit(Loop, variable=variable, values=values, body=tuple(emitted), via="for", span=node.span)
 
 
+def _unrolled(state: State, node: Node, items: Sequence[Node], body: Node) -> None:
+    """The body once for each of `items`; for the next ones only where it did not return."""
+    for position, item in enumerate(items):
+        with state.scope():
+            _declare_element(state, node, state.evaluate(item), body)
+            state.execute(body)
+        if state.frames and state.frames[-1].is_done:
+            return
+        goes_on = not_taken(state, body)
+        if goes_on is not None:
+            with state.rest_of_block() as emitted:
+                _unrolled(state, node, items[position + 1 :], body)
+            state.builder.emit(Branch, condition=goes_on, then=tuple(emitted))
+            return
+
+
 def _declare_element(state: State, node: Node, value: Value, body: Node) -> None:
     declared = declare(state, base_type(state, node), node.field("declarator"))
     if declared.type.reference:
@@ -147,15 +163,24 @@ def do_loop(state: State, node: Node) -> None:
     if clause is None or body is None:
         state.keep(node, "do", kind=OpaqueKind.CONTROL)
         return
+    if not _has_leave(body) and _never_holds(state, clause):
+        state.execute(body)
+        return
     emitted = _body(state, body)
     with state.builder.region() as test:
         holds = condition(state, clause).expr
-    if isinstance(holds, Const) and not holds.value and not _has_leave(body):
-        state.builder.adopt(emitted)
-        return
     state.builder.emit(
         While, test=tuple(test), condition=holds, body=emitted, body_first=True, via="do", span=node.span
     )
+
+
+def _never_holds(state: State, test: Node) -> bool:
+    """Whether a condition that does nothing is known to be false."""
+    if test.found(*_EFFECTS):
+        return False
+    with state.builder.region():
+        holds = condition(state, test).expr
+    return isinstance(holds, Const) and not holds.value
 
 
 def _body(state: State, body: Node) -> tuple[Op, ...]:

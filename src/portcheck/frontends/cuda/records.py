@@ -146,7 +146,8 @@ def _found(state: State, record: Record, name: str) -> Binding | None:
         with names_of(state, record):
             return _constant(state, *record.constants[name])
     if name in record.enumerators:
-        return enumerator_value(state, name, *record.enumerators[name])
+        with names_of(state, record):
+            return enumerator_value(state, name, *record.enumerators[name])
     for base in record.bases:
         if name in base.scopes[-1]:
             return base.scopes[-1][name]

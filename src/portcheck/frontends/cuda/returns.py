@@ -37,7 +37,11 @@ def returns_early(body: Node) -> bool:
 
 def returns_inside_loop(body: Node) -> bool:
     """Whether a return stands where leaving the function is more than choosing a branch."""
-    return any(not _inside_lambda(node, body) and _is_trapped(node, body) for node in body.found("return_statement"))
+    may_jump = bool(body.found("goto_statement"))  # to what follows the return
+    return any(
+        not _inside_lambda(node, body) and (may_jump or _is_trapped(node, body))
+        for node in body.found("return_statement")
+    )
 
 
 def _is_trapped(node: Node, body: Node) -> bool:

@@ -85,7 +85,15 @@ def _with_label(state: State, before: Sequence[Node], after: Sequence[Node]) -> 
     execute_all(state, before)
     state.exits.remove(exit_)
     state.labels.pop(label, None)  # a label that stands twice is gone already
-    execute_all(state, after)
+    if state.frames and state.frames[-1].is_done:
+        return
+    goes_on = not_taken(state, *before)
+    if goes_on is None:
+        execute_all(state, after)
+        return
+    with state.rest_of_block() as emitted:
+        execute_all(state, after)
+    state.builder.emit(Branch, condition=goes_on, then=tuple(emitted))
 
 
 def _statement(state: State, node: Node) -> None:
