@@ -35,7 +35,7 @@ def load(compilation: Compilation, op: Load) -> Step:
         elements = find(batch)
         if is_checked:
             check_read(batch, elements, span)
-        batch.slots[slot] = convert(_gathered(elements, fill, batch))
+        batch.slots[slot] = convert(gathered(elements, fill, batch))
 
     return run
 
@@ -52,7 +52,8 @@ def _load_variable(name: str, slot: int, span: Span, is_checked: bool) -> Step:
     return run
 
 
-def _gathered(elements: Elements, fill: Code | None, batch: Batch) -> Value:
+def gathered(elements: Elements, fill: Code | None, batch: Batch) -> Value:
+    """What the elements hold; `fill` or 0 where one is not accessed."""
     numbers, flat = elements.view.numbers, elements.flat
     if elements.selected is None:
         if flat.ndim == 0:
@@ -79,7 +80,7 @@ def store(compilation: Compilation, op: Store) -> Step:
 
     def run(batch: Batch) -> None:
         elements = find(batch)
-        write(batch, elements, _taken(value(batch), elements), span, is_checked)
+        write(batch, elements, taken(value(batch), elements), span, is_checked)
 
     return run
 
@@ -92,7 +93,7 @@ def _store_variable(name: str, value: Code) -> Step:
     return run
 
 
-def _taken(value: Value, elements: Elements) -> Value:
+def taken(value: Value, elements: Elements) -> Value:
     """What is written to each of the elements."""
     if value.ndim == 0:
         return value
@@ -230,11 +231,11 @@ def copy(compilation: Compilation, op: Copy) -> Step:
     span, is_checked = op.span, compilation.options.is_checked
 
     def run(batch: Batch) -> None:
-        taken = read(batch)
+        origin = read(batch)
         if is_checked:
-            check_read(batch, taken, span)
+            check_read(batch, origin, span)
         elements = find(batch)
-        value = convert(_gathered(taken, None, batch))
-        write(batch, elements, _taken(value, elements), span, is_checked)
+        value = convert(gathered(origin, None, batch))
+        write(batch, elements, taken(value, elements), span, is_checked)
 
     return run

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.source import Span
+from portcheck.execution.simt.draws import Draws
 from portcheck.execution.simt.events import Event, EventKind, EventLog, Stop
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.races import RaceShadow, stamps
@@ -113,6 +114,7 @@ class Batch:
     log: EventLog
     budget: Budget
     random: np.random.Generator | None
+    draws: Draws | None
     slots: list[Value]
     registers: dict[str, Register] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)

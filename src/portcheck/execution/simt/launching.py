@@ -22,6 +22,7 @@ from portcheck.execution.simt.binding import (
 )  # fmt: skip
 from portcheck.execution.simt.compilation import Compilation
 from portcheck.execution.simt.control import Body
+from portcheck.execution.simt.draws import Draws
 from portcheck.execution.simt.events import STOPS, Event, EventKind, EventLog, Stop
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.memory import Arrays, Layout
@@ -65,6 +66,7 @@ class _Run:
     log: EventLog = field(default_factory=EventLog)
     budget: Budget = field(init=False)
     random: np.random.Generator | None = field(init=False)
+    draws: Draws | None = field(init=False)
     textures: dict[int, Texture] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -76,6 +78,7 @@ class _Run:
             self.log.add(
                 Event(kind=EventKind.ASSUMED, message=text, kernel=kernel, span=parameter.span), parameter.name
             )
+        self.draws = None if self.options.draws is None else Draws(self.options.draws)
         self.random = None if self.options.seed is None else np.random.default_rng(self.options.seed)
 
 
@@ -144,7 +147,7 @@ def _run_batch(
     nothing = cast(Value, None)
     batch = Batch(
         kernel=compilation.kernel.name, geometry=compilation.geometry, first=blocks[0], blocks=blocks[1],
-        warp_size=compilation.warp_size, log=shared.log, budget=shared.budget, random=shared.random,
+        warp_size=compilation.warp_size, log=shared.log, budget=shared.budget, random=shared.random, draws=shared.draws,
         slots=[nothing] * len(compilation.slots),
     )  # fmt: skip
     layout.place(batch, shared.arrays, names)

@@ -17,7 +17,8 @@ class Options:
     atomic operation (None: by number). `steps` is how many thread operations may be run, each operation at a fixed
     price besides; what takes more ends with an event. `threads` are in flight at least, where the grid has them.
     `is_checked` looks for races and for reads of what was not written. `memory` is the most bytes that the threads in
-    flight may take for variables, arrays and shared memory; there are fewer of them where it is not enough.
+    flight may take for variables, arrays and shared memory; there are fewer of them where it is not enough. `draws` is
+    the seed of the random numbers that stand in for cuRAND's (None: a kernel that draws ends there).
     """
 
     contracts: bool = False
@@ -26,3 +27,4 @@ class Options:
     threads: int = _THREADS
     is_checked: bool = True
     memory: int = _BYTES
+    draws: int | None = None

@@ -10,7 +10,7 @@ from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of, compiled
 from portcheck.execution.simt.formats import Value, storage
-from portcheck.ir import Alloc, Assume, Call, Check, CheckKind, Opaque, Random, Space
+from portcheck.ir import Alloc, Assume, Call, Check, CheckKind, Opaque, Space
 
 _MOST_PRINTED = 16
 """Threads whose values are kept of one print."""
@@ -83,20 +83,18 @@ def _plain(number: Value) -> int | float | bool:
     return float(number)
 
 
-def unknown(compilation: Compilation, op: Opaque | Call | Random) -> Step | None:
+def unknown(compilation: Compilation, op: Opaque | Call) -> Step | None:
     """Ends the run; nothing at all where it only gives a result, which is never used.
 
     A statement that was not understood may change what has no buffer (a pointer, which thread goes on where).
     """
-    has_effect = isinstance(op, Random) or op.type is None or bool(op.writes) or compilation.uses[op.id] > 0
+    has_effect = op.type is None or bool(op.writes) or compilation.uses[op.id] > 0
     if not has_effect:
         return None
     if isinstance(op, Opaque):
         text = f"not understood, so not executed: {op.reason}"
-    elif isinstance(op, Call):
-        text = f"{op.callee} is not at hand, so not executed"
     else:
-        text = f"random numbers of {op.generator} are not executed"
+        text = f"{op.callee} is not at hand, so not executed"
 
     def run(batch: Batch) -> None:
         raise batch.stop(EventKind.NOT_EXECUTED, op.span, text)

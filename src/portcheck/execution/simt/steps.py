@@ -16,6 +16,7 @@ from portcheck.execution.simt.control import Body, body, branch, leave, leave_ke
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.lanes import exchange
 from portcheck.execution.simt.loops import loop, repeat
+from portcheck.execution.simt.random import random
 from portcheck.execution.simt.remaining import allocate, assume, check, unknown
 from portcheck.execution.simt.sampling import sample
 from portcheck.execution.simt.tiles import matmul, transpose
@@ -140,7 +141,9 @@ def _rarer(
             return None  # memory is one, and every operation done before the next begins
         case Sample():
             return sample(compilation, op)
-        case Opaque() | Call() | Random():
+        case Random():
+            return random(compilation, op)
+        case Opaque() | Call():
             return unknown(compilation, op)
         case _:
             assert_never(op)
