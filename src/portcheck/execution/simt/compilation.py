@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from portcheck.core.dtype import DType
 from portcheck.execution.simt.batch import Batch, Geometry
+from portcheck.execution.simt.demand import Wanted
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.options import Options
 from portcheck.execution.simt.textures import Texture
@@ -66,6 +67,7 @@ class Compilation:
     axis_extents: list[int] = field(default_factory=list)
     fused: set[int] = field(default_factory=set)
     compiled: dict[tuple[int, int], tuple[Expr, Compiled]] = field(default_factory=dict)
+    wanted: Wanted | None = None
     used: dict[int, frozenset[int]] = field(default_factory=dict)
     made: dict[int, frozenset[int]] = field(default_factory=dict)
 

@@ -7,16 +7,9 @@ import numpy as np
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.conversions import bits, conversion
-from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import called_with, code_of, compiled
-from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.operators import function, working_dtype
 from portcheck.ir import Cast, Compute, Operator, Ref, Select
-
-_DIVISIONS = frozenset({
-    Operator.TRUNCATED_DIVIDE, Operator.TRUNCATED_MODULO, Operator.FLOOR_DIVIDE, Operator.FLOOR_MODULO,
-    Operator.CEILING_DIVIDE,
-})  # fmt: skip
 
 
 def compute(compilation: Compilation, op: Compute) -> Step | None:
@@ -39,23 +32,7 @@ def _plain(compilation: Compilation, op: Compute) -> Code:
     parts = [
         code_of(compilation, operand, wanted, rank) for operand, wanted in zip(op.operands, formats, strict=True)
     ]  # fmt: skip
-    if op.operator in _DIVISIONS and dtype.is_integer:
-        parts[1] = _nonzero(op, parts[1])
     return called_with(called, parts)
-
-
-def _nonzero(op: Compute, divisor: Code) -> Code:
-    """The divisor, with a report where it is 0."""
-
-    def checked(batch: Batch) -> Value:
-        value = divisor(batch)
-        if not np.all(value):
-            zeros = np.flatnonzero(np.broadcast_to(value, (batch.active.count, *value.shape[1:])) == 0)
-            thread = batch.numbers()[zeros[0] % batch.active.count]
-            batch.report(EventKind.DIVISION_BY_ZERO, op.span, "divides an integer by 0", thread, len(zeros))
-        return value
-
-    return checked
 
 
 def _fused_sum(compilation: Compilation, op: Compute) -> Code | None:

@@ -13,6 +13,7 @@ from portcheck.execution.simt.collectives import reduce, scan
 from portcheck.execution.simt.compilation import Compilation, Step
 from portcheck.execution.simt.computing import compute, convert, product_of, select
 from portcheck.execution.simt.control import Body, body, branch, leave, leave_kernel
+from portcheck.execution.simt.divisions import division_check, wanted_in
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.lanes import exchange
 from portcheck.execution.simt.loops import loop, repeat
@@ -57,6 +58,7 @@ def compile_kernel(compilation: Compilation) -> Body:
     for op in operations(compilation.kernel.body):
         if isinstance(op, Compute) and (product := product_of(compilation, op)) is not None:
             compilation.fused.add(product.id)
+    compilation.wanted = wanted_in(compilation.kernel)
     return body(compilation, compilation.kernel.body, compile_step, compilation.kernel.span)
 
 
@@ -66,11 +68,20 @@ def compile_step(compilation: Compilation, op: Op) -> Step | None:
     An operation in a form that is not executed ends the run where it is reached.
     """
     try:
-        return _step(compilation, op)
+        step, check = _step(compilation, op), division_check(compilation, op)
+        return step if check is None or step is None else _checked(check, step)
     except InputError as error:
         if error.hint:
             raise
         return _refusal(op, error.message)
+
+
+def _checked(check: Step, step: Step) -> Step:
+    def run(batch: Batch) -> None:
+        check(batch)
+        step(batch)
+
+    return run
 
 
 def _refusal(op: Op, message: str) -> Step:
