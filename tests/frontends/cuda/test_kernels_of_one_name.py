@@ -91,3 +91,8 @@ def test_stated_template_arguments_choose_the_specialisation() -> None:
 def test_a_specialisation_of_a_template_elsewhere_is_a_kernel() -> None:
     text = "template <> __global__ void k<double>(double* x) { x[0] = 2.0; }"
     assert {kernel.name: stored(kernel) for kernel in program(text).kernels} == {"k": "2.0"}
+
+
+def test_a_kernel_with_two_lists_of_parameters_is_called_by_its_identifier() -> None:
+    (found,) = program("__global__ void k(warp, cg::plus<float>())(float* x) { x[0] = 1.f; }").kernels
+    assert found.name == "k"

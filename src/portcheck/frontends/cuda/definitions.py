@@ -275,8 +275,11 @@ def function_of(node: Node, template: Node | None) -> Function | None:
     is_kernel = any(child.type == _ENTRY for child in node.children)
     name = declarator.field("declarator")
     scope = None
-    while name is not None and name.type == "qualified_identifier":
-        scope, name = name.field("scope") or scope, name.field("name")
+    while name is not None and name.type in ("qualified_identifier", *_FUNCTIONS):
+        if name.type == "qualified_identifier":
+            scope, name = name.field("scope") or scope, name.field("name")
+        else:
+            name = name.field("declarator")
     if name is not None and name.type == "operator_cast":
         declarator, name = name.field("declarator") or declarator, None
     if name is None:
