@@ -149,6 +149,14 @@ class Definitions:
         if function.is_kernel and own:
             self.kernels.append(function)
 
+    def forget_kernel(self, start: int, end: int) -> None:
+        """Takes back the kernels that are written between two bytes of the file that was asked for."""
+        gone = [function for function in self.kernels if start <= function.node.start < end]
+        for function in gone:
+            self.kernels.remove(function)
+            listed = self.functions.get(function.name, [])
+            listed[:] = [other for other in listed if other is not function]
+
     def _before_stranded(self, broken: Node) -> list[Node]:
         """What stands in text that did not parse, up to the head of a kernel.
 

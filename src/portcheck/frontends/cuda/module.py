@@ -15,6 +15,7 @@ from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.preprocess import Preprocessor
 from portcheck.frontends.cuda.repair import read_unit
+from portcheck.frontends.cuda.stranded import read_stranded
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Program
 
@@ -84,9 +85,12 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
     prepared, origins = preprocessor.process(text, includes.read)
     unit = read_unit(source, prepared, (origins,) if held is None else (origins, held.origins))
     definitions.collect(unit, own=True)
+    left = read_stranded(definitions, unit)
     tell_apart(definitions)
     notes = [f"header {name} {reason}" for name, reason in includes.left_out.items()]
     notes.extend(held.notes if held is not None else ())
+    if left:
+        notes.append(f"{left} more kernels stand in text that does not parse, and were not read")
     if source.encoding != UTF_8:
         notes.append(f"not UTF-8: read as {source.encoding}")
     if preprocessor.undefined - {""}:
