@@ -129,6 +129,22 @@ def k(x, h):
 """
 
 
+UNREAD = {
+    "the output of an unread helper": _PORT.replace("return y", "return mystery(y)"),
+    "an output of an unread shape": _PORT.replace(
+        "nl.ndarray((n, d), dtype=x.dtype", "nl.ndarray(shape_of(x), dtype=x.dtype"
+    ),
+    "nothing but an unread output": _PORT.partition("    n, d")[0] + "    return mystery(x, w)\n",
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_a_port_whose_output_is_not_read_is_not_proved(name: str, tmp_path: Path) -> None:
+    report = _report(tmp_path, _CUDA.replace("BODY", _BODY), UNREAD[name])
+    assert report.verdict is Verdict.NOT_VERIFIED
+    assert [output.status for output in report.outputs] == ["undecided"]
+
+
 def test_a_port_that_lost_the_first_of_two_halves_is_not_proved(tmp_path: Path) -> None:
     assert _report(tmp_path, _HALVES_CUDA, _HALVES_PORT).verdict not in _PROVED
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from portcheck.core.finding import Certainty, Finding, Severity
@@ -29,6 +31,7 @@ CERTAIN = _finding(Severity.ERROR, Certainty.CERTAIN)
 LIKELY = _finding(Severity.ERROR, Certainty.LIKELY)
 HINT = _finding(Severity.ERROR, Certainty.HINT)
 WARNING = _finding(Severity.WARNING, Certainty.CERTAIN, code="PC901")
+WARNING_OF_Y = replace(WARNING, outputs=("y",))
 NOTE = _finding(Severity.NOTE, Certainty.CERTAIN)
 ROUNDING = _finding(Severity.NOTE, Certainty.CERTAIN, rounding=True)
 PERF = _finding(Severity.PERF, Certainty.CERTAIN)
@@ -50,7 +53,10 @@ TABLE = {
     "an undecided output before rounding": ((ROUNDING,), (UNDECIDED,), Verdict.NOT_VERIFIED),
     "no outputs before a warning": ((WARNING,), (), Verdict.NOT_VERIFIED),
     "a warning": ((WARNING,), (EQUAL,), Verdict.NEEDS_DECISION),
-    "a warning that names how an output differs": ((WARNING,), (DIFFERS,), Verdict.NEEDS_DECISION),
+    "a warning that names how an output differs": ((WARNING_OF_Y,), (DIFFERS,), Verdict.NEEDS_DECISION),
+    "a warning beside an output that differs": ((WARNING,), (DIFFERS,), Verdict.NOT_VERIFIED),
+    "an output that is missing and nothing says so": ((NOTE,), (MISSING,), Verdict.NOT_VERIFIED),
+    "an output that is missing beside one that is equal": ((), (EQUAL, _output("missing", "z")), Verdict.NOT_VERIFIED),
     "a hint": ((HINT,), (EQUAL,), Verdict.NEEDS_DECISION),
     "a warning before rounding": ((ROUNDING, WARNING), (EQUAL,), Verdict.NEEDS_DECISION),
     "a note about rounding": ((ROUNDING,), (EQUAL,), Verdict.WITHIN_TOLERANCE),

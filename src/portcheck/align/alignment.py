@@ -329,8 +329,10 @@ class _Candidate:
         contract = self.original.contract(name) or Contract(name, (), "the output is not written")
         contract = _as_launched(renamed(contract, name, mine, ranges))
         if other is None:
-            missing = Equality(Outcome.MISSING, evidence)
-            return OutputMatch(name, None, evidence, contract, None, missing)
+            found = Equality(Outcome.MISSING, evidence)
+            if not self.nki.is_understood:
+                found = Equality(Outcome.UNDECIDED, f"{evidence}, and not all of the port was understood")
+            return OutputMatch(name, None, evidence, contract, None, found)
         theirs = self.port.contract(other) or Contract(other, (), "the output is not written")
         theirs = renamed(theirs, name, names, ranges)
         exchanged = [f"{match.nki} stands for {match.cuda}" for match in self.inputs if match.evidence == EXCHANGED]

@@ -28,6 +28,11 @@ class Facts:
     opaque: tuple[Opaque, ...]
     calls: tuple[Call, ...]
 
+    @property
+    def is_understood(self) -> bool:
+        """Whether nothing in the program was kept as it is written, so that what was not found in it is not there."""
+        return not (self.opaque or self.calls)
+
 
 def facts_of(program: Program) -> Facts:
     """Runs all passes over `program`."""

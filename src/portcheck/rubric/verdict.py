@@ -9,6 +9,7 @@ from portcheck.core.report import OutputRow, Verdict
 
 EXIT_FINDINGS = 1
 _UNREADABLE = "PC002"
+_EQUAL, _UNDECIDED = "equal", "undecided"
 _FAILING = {
     "error": {Verdict.NOT_FAITHFUL, Verdict.NOT_VERIFIED},
     "warning": {Verdict.NOT_FAITHFUL, Verdict.NOT_VERIFIED, Verdict.NEEDS_DECISION},
@@ -22,7 +23,7 @@ def verdict(findings: Sequence[Finding], outputs: Sequence[OutputRow]) -> Verdic
     warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
     if any(finding.certainty is not Certainty.HINT for finding in errors):
         return Verdict.NOT_FAITHFUL
-    if not outputs or any(output.status == "undecided" for output in outputs):
+    if not outputs or _unproved(findings, outputs):
         return Verdict.NOT_VERIFIED
     if warnings or errors:
         return Verdict.NEEDS_DECISION
@@ -31,9 +32,21 @@ def verdict(findings: Sequence[Finding], outputs: Sequence[OutputRow]) -> Verdic
     return Verdict.FAITHFUL
 
 
+def _unproved(findings: Sequence[Finding], outputs: Sequence[OutputRow]) -> list[str]:
+    """The outputs that are not proved equal, and for which no warning or error says how they differ."""
+    said = {
+        name for finding in findings if finding.severity in (Severity.WARNING, Severity.ERROR)
+        for name in finding.outputs
+    }  # fmt: skip
+    return [
+        output.name for output in outputs
+        if output.status == _UNDECIDED or (output.status != _EQUAL and output.name not in said)
+    ]  # fmt: skip
+
+
 def summary(outcome: Verdict, findings: Sequence[Finding], outputs: Sequence[OutputRow]) -> str:
     """The verdict in one sentence."""
-    undecided = [output.name for output in outputs if output.status == "undecided"]
+    unproved = _unproved(findings, outputs)
     match outcome:
         case Verdict.NOT_FAITHFUL if any(finding.code == _UNREADABLE for finding in findings):
             return "The port could not be read, so nothing was compared."
@@ -45,7 +58,7 @@ def summary(outcome: Verdict, findings: Sequence[Finding], outputs: Sequence[Out
         case Verdict.NOT_VERIFIED:
             warned = _named(finding for finding in findings if finding.severity is Severity.WARNING)
             also = f" Besides, someone must decide on {warned}." if warned else ""
-            return f"No fault was found, but equality of {_list(undecided)} was not proved.{also}"
+            return f"No fault was found, but equality of {_list(unproved)} was not proved.{also}"
         case Verdict.NEEDS_DECISION:
             named = _named(finding for finding in findings if finding.severity in (Severity.ERROR, Severity.WARNING))
             return f"Someone must decide on {named}."

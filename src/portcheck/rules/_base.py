@@ -46,7 +46,7 @@ class Pair:
     @property
     def is_port_readable(self) -> bool:
         """Whether all of the port was understood, so that what was not found in it is not there."""
-        return not (self.nki.opaque or self.nki.calls)
+        return self.nki.is_understood
 
     @property
     def is_port_followed(self) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.frontends.cuda.reading import body, kinds, not_understood
+from tests.frontends.cuda.reading import body, kinds, not_understood, program
 
 from portcheck.core.dtype import FLOAT32, INT32
 from portcheck.frontends.cuda import statements
-from portcheck.ir import Alloc, Branch, Loop, Operator, Range, Sequence, Space, Store, While
+from portcheck.ir import Alloc, Branch, Loop, Operator, Range, Sequence, Space, Store, While, operations
 from portcheck.ir.expr import Apply, Const, Symbol
+from portcheck.ir.text import parse_program, print_program
 
 SHAPES = {
     "guard": ("int i = threadIdx.x; if (i < n) x[i] = 1.f;", ["Branch", "Store"]),
@@ -182,3 +183,10 @@ def test_a_failure_inside_portcheck_costs_one_statement(monkeypatch: pytest.Monk
     found = body("x[0] = 1.f; for (int i = 0; i < n; ++i) x[i] = 2.f; x[1] = 3.f;")
     assert kinds(found) == ["Store", "Opaque", "Store"]
     assert "IndexError" in not_understood(found)[0]
+
+
+@pytest.mark.parametrize("head", ["for (int i = 0; i < n; i++)", "while (x[0] < n)", "if (x[0] < n)"])
+def test_bodies_deep_in_each_other_are_kept_and_can_be_printed(head: str) -> None:
+    lowered = program(f"__global__ void k(float* x, int n) {{ {(head + ' {') * 300} x[0] = 1.f; {'}' * 300} }}")
+    assert set(not_understood(list(operations(lowered.kernels[0].body)))) == {"text nested too deeply"}
+    assert parse_program(print_program(lowered)) == lowered

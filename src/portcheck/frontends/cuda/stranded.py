@@ -15,6 +15,7 @@ _ENTRY = "__global__"
 _MOST = 64
 _MOST_BYTES = 20_000_000
 """How much text is parsed again at most, over all kernels of a file."""
+_ENDS = frozenset(";{}")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
@@ -96,7 +97,7 @@ def _head(tokens: Sequence[Token], place: int) -> int:
         text = tokens[at].text
         nested += (text in _CLOSING) - (text in _OPENING)
         depth += 0 if nested else text.count(">") - text.count("<")
-        if depth <= 0:
+        if depth <= 0 or (text in _ENDS and not nested):
             break
         at -= 1
     is_template = at > 0 and tokens[at].text == "<" and tokens[at - 1].text == "template"

@@ -17,7 +17,7 @@ Operand = TypeVar("Operand")
 INDENT = "  "
 DEPTH_LIMIT = 120
 """How deep expressions may be nested in the text form."""
-REGION_LIMIT = 64
+REGION_LIMIT = 128
 """How deep regions may be nested in the text form; a while counts twice."""
 
 NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
