@@ -11,12 +11,13 @@ from portcheck.core.resources import data_folder
 from portcheck.ir import Operator
 from portcheck.knowledge.apis import Api, ApiVersion, load_apis
 from portcheck.knowledge.chips import Chip, load_chips
-from portcheck.knowledge.constructs import Construct, load_constructs
+from portcheck.knowledge.constructs import Construct, ConstructKind, load_constructs
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable, load_dtypes
 from portcheck.knowledge.fragments import FragmentLayout, load_fragments
 from portcheck.knowledge.limits import Limit, load_limits
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant, load_objects
 from portcheck.knowledge.schema import Unknown
+from portcheck.knowledge.signatures import WRITTEN
 from portcheck.knowledge.versions import NkiVersion
 
 
@@ -72,6 +73,21 @@ class Knowledge:
     def construct(self, name: str) -> Construct | None:
         """The CUDA construct spelled `name`."""
         return self.constructs.get(name)
+
+    @cached_property
+    def _written(self) -> frozenset[tuple[str, int]]:
+        """Methods by the last part of their names, and the positions of arguments that they write."""
+        methods = [found for found in self.constructs.values() if found.kind is ConstructKind.METHOD]
+        return frozenset(
+            (found.name.rpartition("::")[2], position)
+            for found in methods
+            for position, parameter in enumerate(found.parameters)
+            if parameter.role in WRITTEN
+        )
+
+    def writes_argument(self, method: str, position: int) -> bool:
+        """Whether a method of CUDA's libraries called `method` may change the variable it is given at `position`."""
+        return (method, position) in self._written
 
     def api(self, name: str, version: NkiVersion) -> ApiVersion | None:
         """The NKI call `name` as `version` accepts it; None when that version has no such call."""

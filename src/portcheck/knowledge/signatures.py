@@ -95,6 +95,8 @@ class Role(StrEnum):
 
 VALUE_NEUTRAL = frozenset({Role.ENGINE, Role.NAME, Role.BUFFER, Role.ADDRESS, Role.DESCRIPTOR_MODE, Role.SCHEDULING})
 """The roles whose argument does not change what is computed, only where, when or how fast."""
+WRITTEN = frozenset({Role.DESTINATION, Role.REDUCE_DESTINATION, Role.EXPECTED})
+"""The roles whose argument is written."""
 
 
 @dataclass(frozen=True, slots=True)

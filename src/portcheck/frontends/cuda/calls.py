@@ -5,11 +5,13 @@ from __future__ import annotations
 from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name, read_call
 from portcheck.frontends.cuda.casts import cast_to
-from portcheck.frontends.cuda.declarations import facility_of, initial_value
+from portcheck.frontends.cuda.combining import functor_call
+from portcheck.frontends.cuda.declarations import initial_value
 from portcheck.frontends.cuda.facilities import facility_method
-from portcheck.frontends.cuda.groups import method, operator_named, operator_object
+from portcheck.frontends.cuda.groups import method, operator_object
 from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
+from portcheck.frontends.cuda.library_objects import facility_of, operator_named
 from portcheck.frontends.cuda.members import as_base, member_place, member_value
 from portcheck.frontends.cuda.methods import THIS, functions_of, method_call, owner_of, record_of
 from portcheck.frontends.cuda.names import constant, function_name, function_pointer, identifier, variable
@@ -27,6 +29,7 @@ from portcheck.frontends.cuda.values import (
     CType,
     Facility,
     FunctionName,
+    Functor,
     Group,
     Handle,
     Lost,
@@ -113,6 +116,8 @@ def _named_call(state: State, call: CallSite) -> Value:
 def _held_call(state: State, call: CallSite, bound: object) -> Value | None:
     """The call of a function object, or of a function of a record: its own from inside, a static one by its scope."""
     function = call.node.field("function")
+    if isinstance(bound, Functor):
+        return functor_call(state, call, bound)
     if isinstance(bound, Aggregate | Place):
         record = record_of(state, type_of_value(bound))
         return _on_record(state, call, bound, record, "operator()") if record is not None else None
@@ -257,6 +262,9 @@ def _computed_callee(state: State, node: Node, function: Node | None, arguments:
         found = _on_record(state, call, on, record, "operator()")
         if found is not None:
             return found
+    known = functor_call(state, call, callee) if isinstance(callee, Functor) else None
+    if known is not None:
+        return known
     if isinstance(callee, FunctionName):
         return _named_call(state, CallSite(node, callee.name, (), call.arguments))
     return state.opaque(node, "call of a computed function", kind=OpaqueKind.CALL)

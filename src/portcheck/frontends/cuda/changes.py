@@ -73,6 +73,8 @@ def _takes_reference(state: State, local: Signatures, call: Node, position: int)
         field = function.field("field")
         called = (field.field("name") or field).text if field is not None else ""
         candidates = state.definitions.methods.get(called, [])
+        if not candidates and state.knowledge.writes_argument(called, position):
+            return True
     elif not candidates and name not in state.macros:
         candidates = state.definitions.methods.get(_CALLED, [])
     if _any_refers((candidate.parameters for candidate in candidates), position):

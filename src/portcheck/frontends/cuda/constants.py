@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from portcheck.core.dtype import BOOL, DType
 from portcheck.frontends.cuda.conversions import wrapped
+from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Scalar
 from portcheck.ir import Apply, Const, Expr, Operator, is_within
 
@@ -84,3 +86,10 @@ def _applied(operator: Operator, values: list[int], dtype: DType) -> int | None:
 
 def _in(value: int, dtype: DType) -> int:
     return wrapped(value, dtype) if dtype.is_integer else value
+
+
+def constant_of(state: State, node: Node) -> int | None:
+    """The whole number that a constant expression is; None where it is none."""
+    with state.builder.region():
+        value = state.evaluate(node)
+    return constant_value(value.expr) if isinstance(value, Scalar) else None

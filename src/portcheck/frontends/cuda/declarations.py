@@ -12,6 +12,7 @@ from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.copies import snapshot
 from portcheck.frontends.cuda.frames import Scope
 from portcheck.frontends.cuda.initialisers import first_extent, is_too_much, placed_items
+from portcheck.frontends.cuda.library_objects import facility_of, library_object
 from portcheck.frontends.cuda.members import as_base
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
@@ -85,19 +86,6 @@ def condition_value(state: State, node: Node) -> Value:
     declared = declare(state, base_type(state, node), declarator)
     declare_variable(state, node, declared, initial_value(state, declared.type, listed, value), None)
     return state.lookup(declared.name)  # type: ignore[return-value]  # a value was bound just now
-
-
-def facility_of(state: State, type_: CType) -> Facility | None:
-    """The object of a class whose objects make threads work together, or memory that is set aside for one."""
-    element, _ = element_of(type_)
-    if element.kind is TypeKind.RECORD and element.fields:
-        members = [facility_of(state, field) for _, field in element.fields]
-        return members[0] if all(member is not None for member in members) else None
-    if element.kind is not TypeKind.LIBRARY:
-        return None
-    construct = state.construct(element.name)
-    scope = construct.scope if construct is not None and construct.scope is not None else ""
-    return Facility(element.name, scope, element.extent)
 
 
 def shared_variable(state: State, node: Node, declared: Declared) -> Value:
@@ -270,6 +258,9 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
     """What a variable with this initial value is bound to; `change` is whether it is changed, and only straight."""
     is_changed, is_straight = change
     type_ = declared.type
+    library = library_object(state, type_, value)
+    if library is not None:
+        return library
     value = seen_as_declared(state, value, type_) if value is not None else None
     if type_.kind is TypeKind.DEDUCED and isinstance(value, Scalar):
         type_ = scalar_type(value.dtype)

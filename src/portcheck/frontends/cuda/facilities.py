@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import DType
-from portcheck.frontends.cuda.arithmetic import select
+from portcheck.frontends.cuda.arrangements import (
+    Arrangement,
+    blocked,
+    broadcast,
+    rearranged,
+    striped,
+    striped_by_warps,
+    transferred,
+)
 from portcheck.frontends.cuda.asynchronous import landed
 from portcheck.frontends.cuda.callsite import CallSite
-from portcheck.frontends.cuda.conversions import convert, materialised
-from portcheck.frontends.cuda.groups import block_group, lane_of, operator_of, warp_size
-from portcheck.frontends.cuda.numbers import calculate
-from portcheck.frontends.cuda.places import read, scalar, write
+from portcheck.frontends.cuda.collectives import reduced
+from portcheck.frontends.cuda.places import read
+from portcheck.frontends.cuda.scans import scanned
 from portcheck.frontends.cuda.state import State
-from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import Facility, Group, Nothing, Place, Scalar, Value
-from portcheck.ir import Barrier, Const, Expr, OpaqueKind, Operator, Reduce, Scan, Scope, ValueType
-from portcheck.knowledge import Construct, Role, Semantics
+from portcheck.frontends.cuda.teams import team_of
+from portcheck.frontends.cuda.values import Facility, Group, Nothing, Value
+from portcheck.ir import Barrier, OpaqueKind, Scope
+from portcheck.knowledge import Construct, Semantics
 
-_REDUCTIONS = frozenset({Semantics.REDUCE_BLOCK, Semantics.REDUCE_LANES})
 _PIPELINE = "cuda::pipeline"
+_REDUCTIONS = frozenset({Semantics.REDUCE_BLOCK, Semantics.REDUCE_LANES})
 _SCANS = frozenset({Semantics.SCAN_BLOCK, Semantics.SCAN_LANES})
+_TRANSFERS = frozenset({Semantics.LOAD_VECTOR, Semantics.STORE})
+_ARRANGEMENTS = {
+    Semantics.LAYOUT_BLOCKED: blocked, Semantics.LAYOUT_STRIPED: striped,
+    Semantics.LAYOUT_STRIPED_BY_WARPS: striped_by_warps,
+}  # fmt: skip
+_REARRANGEMENTS: dict[Semantics, tuple[Arrangement | None, Arrangement]] = {
+    Semantics.ARRANGE_STRIPED: (blocked, striped), Semantics.ARRANGE_BLOCKED: (striped, blocked),
+    Semantics.ARRANGE_STRIPED_BY_WARPS: (blocked, striped_by_warps),
+    Semantics.ARRANGE_BLOCKED_BY_WARPS: (striped_by_warps, blocked),
+    Semantics.SCATTER_BLOCKED: (None, blocked), Semantics.SCATTER_STRIPED: (None, striped),
+}  # fmt: skip
 
 
 def facility_method(state: State, call: CallSite, facility: Facility) -> Value:
     """`object.name(...)`; kept opaque, once, where it is not followed."""
     construct = state.construct(f"{facility.name}::{call.name}")
-    found: Value | None = None
-    if construct is not None and construct.semantics in _REDUCTIONS:
-        found = _reduced(state, call, construct, facility)
-    elif construct is not None and construct.semantics in _SCANS:
-        found = _scanned(state, call, construct, facility)
-    elif construct is not None and construct.semantics is Semantics.COPY_WAIT:
-        found = _waited(state, call, construct, facility)
-    elif construct is not None and construct.semantics is Semantics.BARRIER_BLOCK:
-        state.builder.emit(Barrier, scope=Scope.BLOCK, via=call.via)
-        found = Nothing()
+    found = _known(state, call, construct, facility) if construct is not None else None
     if found is not None:
         return found
     reason = f"{facility.name}::{call.name} is not modelled"
@@ -42,86 +50,34 @@ def facility_method(state: State, call: CallSite, facility: Facility) -> Value:
     return state.opaque(call.node, reason, kind=OpaqueKind.LIBRARY, via=call.via)
 
 
-def _threads(state: State, facility: Facility) -> tuple[Scope, Scalar, Scalar]:
-    """Whose threads work together, how many they are, and which one this is."""
-    if facility.scope == Scope.BLOCK:
-        group = block_group(state)
-        return Scope.BLOCK, group.size, group.rank
-    lanes = warp_size(state)
-    if facility.lanes:
-        lanes = Scalar(Const(facility.lanes, lanes.dtype), lanes.dtype)
-    return Scope.WARP, lanes, calculate(state, "%", lane_of(state), lanes)
-
-
-def _reduced(state: State, call: CallSite, construct: Construct, facility: Facility) -> Value | None:
-    """The combination of all threads' numbers; every thread gets it, although only the first may look."""
-    value_node = call.at(construct, Role.SOURCE)
-    operator = operator_of(state, call, construct)
-    value = read(state, state.evaluate(value_node), value_node) if value_node is not None else None
-    if operator is None or not isinstance(value, Scalar):
-        return None
-    scope, lanes, rank = _threads(state, facility)
-    count = call.at(construct, Role.COUNT)
-    if count is not None:
-        neutral = _neutral(state, operator, value.dtype)
-        if neutral is None:
-            return None
-        taking_part = calculate(
-            state, "<", rank, convert(state, scalar(state, state.evaluate(count), count), rank.dtype)
-        )
-        value = select(state, taking_part, value, neutral)
-    return state.result(
-        Reduce, value.dtype, operator=operator, operand=materialised(state, value), accumulate=ValueType(value.dtype),
-        lanes=materialised(state, lanes), scope=scope, via=f"{facility.name}::{call.name}",
-    )  # fmt: skip
-
-
-def _neutral(state: State, operator: Operator, dtype: DType) -> Scalar | None:
-    """The number that changes nothing it is combined with."""
-    facts = state.knowledge.dtype(dtype.name)
-    if operator is Operator.ADD:
-        return Scalar(Const(0.0 if dtype.is_float else 0, dtype), dtype)
-    if operator in (Operator.MAXIMUM, Operator.MINIMUM) and dtype.is_float and facts is not None:
-        most = float("inf") if operator is Operator.MINIMUM else float("-inf")
-        return Scalar(Const(most, dtype), dtype)
+def _known(state: State, call: CallSite, construct: Construct, facility: Facility) -> Value | None:
+    semantics = construct.semantics
+    team = team_of(state, facility, f"{facility.name}::{call.name}")
+    if semantics in _REDUCTIONS:
+        return reduced(state, call, construct, team)
+    if semantics in _SCANS:
+        return scanned(state, call, construct, team)
+    if semantics in _TRANSFERS:
+        arrangement = _arrangement(state, facility)
+        return transferred(state, call, construct, team, arrangement) if arrangement is not None else None
+    if semantics in _REARRANGEMENTS:
+        return rearranged(state, call, team, *_REARRANGEMENTS[semantics])
+    if semantics is Semantics.EXCHANGE_INDEX:
+        return broadcast(state, call, construct, team)
+    if semantics is Semantics.COPY_WAIT:
+        return _waited(state, call, construct, facility)
+    if semantics is Semantics.BARRIER_BLOCK:
+        state.builder.emit(Barrier, scope=Scope.BLOCK, via=call.via)
+        return Nothing()
     return None
 
 
-def _scanned(state: State, call: CallSite, construct: Construct, facility: Facility) -> Value | None:
-    """A running combination over the threads, written where the second argument says; then that of all of them."""
-    source, output = call.at(construct, Role.SOURCE), call.at(construct, Role.DESTINATION)
-    if source is None or output is None:
-        return None
-    value, place = read(state, state.evaluate(source), source), state.evaluate(output)
-    operator = operator_of(state, call, construct)
-    initial = call.at(construct, Role.INITIAL)
-    if not isinstance(value, Scalar) or not isinstance(place, Place) or place.remaining or operator is None:
-        return None
-    is_inclusive = construct.value != 0
-    if not is_inclusive and initial is None and operator is not Operator.ADD:
-        return None
-    scope, lanes, _ = _threads(state, facility)
-    start = _initial(state, initial, value.dtype) if not is_inclusive else None
-    fields = {"lanes": materialised(state, lanes), "scope": scope, "via": f"{facility.name}::{call.name}"}
-    scanned = state.result(
-        Scan, value.dtype, operator=operator, operands=(materialised(state, value),), inclusive=is_inclusive,
-        initial=start, **fields,
-    )  # fmt: skip
-    write(state, place, scanned, call.node, call.via)
-    total = call.at(construct, Role.REDUCE_DESTINATION)
-    if total is not None:
-        whole = state.result(
-            Reduce, value.dtype, operator=operator, operand=materialised(state, value),
-            accumulate=ValueType(value.dtype), **fields,
-        )  # fmt: skip
-        write(state, state.evaluate(total), whole, call.node, call.via)
-    return Nothing()
-
-
-def _initial(state: State, node: Node | None, dtype: DType) -> Expr:
-    if node is None:
-        return Const(0.0 if dtype.is_float else 0, dtype)
-    return materialised(state, convert(state, scalar(state, state.evaluate(node), node), dtype))
+def _arrangement(state: State, facility: Facility) -> Arrangement | None:
+    """How the items of a class that loads or stores lie: as its template argument says, blocked without one."""
+    if not facility.words:
+        return blocked
+    construct = state.construct(facility.words[0])
+    return _ARRANGEMENTS.get(construct.semantics) if construct is not None else None
 
 
 def _waited(state: State, call: CallSite, construct: Construct, facility: Facility) -> Value:

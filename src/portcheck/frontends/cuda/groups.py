@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.callsite import CallSite, qualified_name
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange, lanes_mask
 from portcheck.frontends.cuda.inlining import inline
+from portcheck.frontends.cuda.library_objects import operator_named
 from portcheck.frontends.cuda.numbers import calculate
 from portcheck.frontends.cuda.overloads import chosen
 from portcheck.frontends.cuda.places import read, scalar
@@ -272,14 +273,6 @@ def warp_size(state: State) -> Scalar:
 def operator_object(state: State, node: Node) -> Functor | None:
     """The operator a function object such as `plus<float>` stands for."""
     return operator_named(state, qualified_name(state, bare(node))[0])
-
-
-def operator_named(state: State, name: str) -> Functor | None:
-    """The operator that objects of the type `name` stand for."""
-    construct = state.construct(name) if name else None
-    if construct is None or construct.semantics is not Semantics.OBJECT or construct.operator is None:
-        return None
-    return Functor(Operator(construct.operator), name)
 
 
 def _variables(state: State) -> list[Construct]:

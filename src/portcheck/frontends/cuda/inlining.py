@@ -212,8 +212,8 @@ def result_type(state: State, function: Function) -> CType:
     return declare(state, type_of(state, specifier), declarator if is_around else None, True).type
 
 
-def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
-    """The call of a lambda."""
+def closure_call(state: State, call: CallSite, closure: Closure, given: list[Value] | None = None) -> Value:
+    """The call of a lambda; `given` are its arguments where they are known already."""
     body = closure.node.field("body")
     declarator = closure.node.field("declarator")
     parameters = declarator.field("parameters") if declarator is not None else None
@@ -223,7 +223,7 @@ def closure_call(state: State, call: CallSite, closure: Closure) -> Value:
     listed = [node for node in (parameters.named if parameters is not None else []) if node.field("type") is not None]
     if len(listed) != len(call.arguments):
         return state.opaque(call.node, f"call of lambda {call.name}", kind=OpaqueKind.CALL)
-    values = [state.evaluate(argument) for argument in call.arguments]
+    values = given if given is not None else [state.evaluate(argument) for argument in call.arguments]
 
     def bind() -> CType:
         state.scopes = [*closure.scopes, state.new_scope()]

@@ -211,7 +211,7 @@ def _pack(state: State, call: CallSite, construct: Construct) -> Value | None:
     if len(numbers) != construct.lanes:
         return None
     dtype = dtype_named(construct.dtype)
-    type_ = vector_type(state, dtype, construct.lanes)
+    type_ = vector_type(state, dtype, construct.lanes, construct.name)
     if type_ is None:
         return None
     values = [_cast_one(state, call, construct, number, dtype) for number in numbers]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from portcheck.frontends.cuda.constants import constant_value
+from portcheck.frontends.cuda.constants import constant_of, constant_value
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.definitions import Function, declared_name, function_of
 from portcheck.frontends.cuda.frames import Binding, Scope
@@ -14,7 +14,7 @@ from portcheck.frontends.cuda.layout import Layout, layout
 from portcheck.frontends.cuda.names import enumerator_value
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.types import arrays_of, constant_of, declare, defined, pointer_to, type_of
+from portcheck.frontends.cuda.types import arrays_of, declare, defined, pointer_to, type_of
 from portcheck.frontends.cuda.values import BASE, BIT_FIELD, CType, Scalar, TypeKind
 from portcheck.ir import Const
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from portcheck.core.dtype import DType, dtype_named
-from portcheck.frontends.cuda.constants import constant_value
+from portcheck.frontends.cuda.constants import constant_of
 from portcheck.frontends.cuda.definitions import declared_name
-from portcheck.frontends.cuda.fragment_types import fragment_type
+from portcheck.frontends.cuda.library_types import library_path, library_template
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.traits import trait
@@ -24,8 +24,7 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.ir import Scope
-from portcheck.knowledge import Construct, ConstructKind, Semantics
+from portcheck.knowledge import ConstructKind, Semantics
 
 _DEEPEST_ALIAS = 16
 _RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
@@ -98,18 +97,22 @@ def _known_construct(state: State, name: str) -> CType:
         if facts is not None:
             element = scalar_type(dtype_named(facts.name))
             members = tuple((member, element) for member in "xyzw"[: construct.lanes])
-            return CType(kind=TypeKind.VECTOR, name=name, fields=members)
+            return CType(kind=TypeKind.VECTOR, name=construct.name, fields=members)
     return CType(kind=TypeKind.UNKNOWN, name=name)
 
 
-def vector_type(state: State, dtype: DType, lanes: int) -> CType | None:
-    """The short vector of `lanes` numbers of `dtype`."""
-    for name, construct in state.knowledge.constructs.items():
-        if construct.semantics is Semantics.TYPE and construct.lanes == lanes and construct.dtype == dtype.name:
-            type_ = named_type(state, name)
-            if type_.kind is TypeKind.VECTOR:
-                return type_
-    return None
+def vector_type(state: State, dtype: DType, lanes: int, maker: str = "") -> CType | None:
+    """The short vector of `lanes` numbers of `dtype`; of several, the one that `maker`, which makes one, is named for.
+
+    Two types may be made of the same numbers, such as `long2` and `longlong2`.
+    """
+    found = [
+        name for name, construct in state.knowledge.constructs.items()
+        if construct.semantics is Semantics.TYPE and construct.lanes == lanes and construct.dtype == dtype.name
+    ]  # fmt: skip
+    found.sort(key=lambda name: len(name) if maker.endswith(name) else 0, reverse=True)
+    types = (named_type(state, name) for name in found)
+    return next((type_ for type_ in types if type_.kind is TypeKind.VECTOR), None)
 
 
 def _specified(state: State, node: Node, depth: int) -> CType:
@@ -151,31 +154,8 @@ def _template(state: State, node: Node) -> CType:
         return known
     definition = state.definitions.types_called(name, node)
     if definition is None and name not in state.definitions.specialisations:
-        return _library_template(state, name, listed.named if listed is not None else [])
+        return library_template(state, name, listed.named if listed is not None else [])
     return state.instantiate(name, definition, tuple(listed.named) if listed is not None else ())
-
-
-def _library_template(state: State, name: str, arguments: list[Node]) -> CType:
-    """A type of CUDA's libraries with template arguments: fragments are followed."""
-    unknown = CType(kind=TypeKind.UNKNOWN, name=name)
-    construct = state.construct(name)
-    if construct is not None and construct.semantics is Semantics.FACILITY:
-        return _facility(state, construct, arguments)
-    if construct is None or construct.semantics is not Semantics.FRAGMENT_TYPE:
-        return unknown
-    types = [type_of(state, argument) for argument in arguments]
-    words = [found for type_ in types if (found := state.construct(type_.name)) is not None]
-    values = [argument.field("type") or argument for argument in arguments]
-    numbers = [number for value in values if (number := constant_of(state, value)) is not None]
-    dtype = next((type_.dtype for type_ in types if type_.dtype is not None), None)
-    return fragment_type(state, words, numbers, dtype) or unknown
-
-
-def _facility(state: State, construct: Construct, arguments: list[Node]) -> CType:
-    """A class whose objects make threads work together; `extent` is its number of lanes where that is an argument."""
-    values = [argument.field("type") or argument for argument in arguments[1:2]]
-    lanes = constant_of(state, values[0]) if values and construct.scope is Scope.WARP else None
-    return CType(kind=TypeKind.LIBRARY, name=construct.name, extent=lanes or 0)
 
 
 def _qualified(state: State, node: Node, depth: int) -> CType:
@@ -186,11 +166,9 @@ def _qualified(state: State, node: Node, depth: int) -> CType:
     standard = trait(state, node)
     if isinstance(standard, CType):
         return standard
-    inner, listed = name.field("name"), name.field("arguments")
-    if scope is not None and name.type == "template_type" and inner is not None and listed is not None:
-        library = _library_template(state, f"{scope.text}::{inner.text}", listed.named)
-        if library.kind is not TypeKind.UNKNOWN:
-            return library
+    library = library_path(state, node)
+    if library.kind is not TypeKind.UNKNOWN:
+        return library
     owner = scope_type(state, scope, depth)
     if owner is not None and name.type in ("type_identifier", "identifier"):
         if owner.kind is TypeKind.LIBRARY:
@@ -290,13 +268,6 @@ def element_type_of(type_: CType) -> CType:
     while type_.kind is TypeKind.ARRAY and type_.target is not None:
         type_ = type_.target
     return type_
-
-
-def constant_of(state: State, node: Node) -> int | None:
-    """The whole number that a constant expression is; None where it is none."""
-    with state.builder.region():
-        value = state.evaluate(node)
-    return constant_value(value.expr) if isinstance(value, Scalar) else None
 
 
 def arrays_of(state: State, declared: Declared) -> CType:

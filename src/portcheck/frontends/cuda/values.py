@@ -40,6 +40,7 @@ class CType:
     """A C++ type. `target` is a pointer's pointee or an array's element, `extent` how many an array has.
 
     `fields` are a vector's or record's members in order; what else there is to a record is found by its `name`.
+    `words` are what chooses among the ways in which a class of CUDA's libraries works.
     """
 
     kind: TypeKind
@@ -48,6 +49,7 @@ class CType:
     target: CType | None = None
     fields: tuple[tuple[str, CType], ...] = ()
     extent: int = 0
+    words: tuple[str, ...] = ()
     constant: bool = False
     volatile: bool = False
     reference: bool = False
@@ -126,11 +128,16 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Facility:
-    """An object of CUDA's libraries: its class, whose threads it is for, and how many lanes where that is stated."""
+    """An object of CUDA's libraries: its class, whose threads it is for, and how many lanes where that is stated.
+
+    `words` choose among the ways it works, `about` is what an object is about that stands for something else.
+    """
 
     name: str
     scope: str = ""
     lanes: int = 0
+    words: tuple[str, ...] = ()
+    about: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

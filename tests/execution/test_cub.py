@@ -1,0 +1,183 @@
+"""Blocks and warps that reduce, scan, load, store and exchange items through CUB."""
+
+import numpy as np
+import pytest
+from tests.execution.running import executed
+
+THREADS = 128
+RANDOM = np.random.default_rng(11)
+X = RANDOM.integers(-50, 50, 4 * THREADS).astype(np.int32)
+ONE, FOUR = X[:THREADS], X.reshape(THREADS, 4)
+HEAD = """#include <cub/cub.cuh>
+struct Greater { __device__ int operator()(const int& a, const int& b) const { return a > b ? a : b; } };
+struct Later { template <typename T> __device__ T operator()(const T& a, const T& b) const { return b; } };
+struct Affine { int a, b; };
+struct After { __device__ Affine operator()(Affine f, Affine g) const { Affine h; h.a = f.a * g.a;
+  h.b = g.a * f.b + g.b; return h; } };
+struct Running { int total; __device__ Running(int t) : total(t) {}
+  __device__ int operator()(int all) { int before = total; total += all; return before; } };
+__device__ int lower(int a, int b) { return a < b ? a : b; }
+"""
+Array = np.ndarray
+
+
+def scanned(values: Array, exclusive: bool = False) -> Array:
+    found = np.cumsum(values.reshape(-1))
+    return (found - values.reshape(-1)) if exclusive else found
+
+
+def best(values: Array) -> tuple[int, int]:
+    return int(values.max()), int(values.argmax())
+
+
+def affine(count: int) -> tuple[int, int]:
+    a, b = 1, 0
+    for i in range(count):
+        factor, term = int(ONE[i]) % 3 + 1, int(ONE[i])
+        a, b = (a * factor) & 0xFFFFFFFF, (factor * b + term) & 0xFFFFFFFF
+    return a, b
+
+
+R, S = "typedef cub::BlockReduce<int, 128> R; __shared__ R::TempStorage s;", "cub::BlockScan<int, 128>"
+ITEMS = "int v[4]; for (int i = 0; i < 4; ++i) v[i] = x[4 * t + i];"
+STRIPED_ITEMS = "int v[4]; for (int i = 0; i < 4; ++i) v[i] = x[128 * i + t];"
+OUT = "for (int i = 0; i < 4; ++i) y[4 * t + i] = v[i];"
+FIRST = "if (t == 0) y[0] = r;"
+REDUCTIONS = {
+    "own maximum": (f"{R} int r = R(s).Reduce(x[t], Greater()); {FIRST}", [ONE.max()]),
+    "lambda": (f"{R} int r = R(s).Reduce(x[t], [](int a, int b) {{ return a + b; }}); {FIRST}", [ONE.sum()]),
+    "function": (f"{R} int r = R(s).Reduce(x[t], lower); {FIRST}", [ONE.min()]),
+    "first ones": (f"{R} int r = R(s).Reduce(x[t], cub::Max(), 7); {FIRST}", [ONE[:7].max()]),
+    "first ones of its own": (f"{R} int r = R(s).Reduce(x[t], Later(), 7); {FIRST}", [ONE[6]]),
+    "in the order of the threads": (f"{R} int r = R(s).Reduce(x[t], Later()); {FIRST}", [ONE[-1]]),
+    "several items": (f"{R} {ITEMS} int r = R(s).Sum(v); {FIRST}", [X.sum()]),
+    "several items, minimum": (f"{R} {ITEMS} int r = R(s).Reduce(v, cub::Min()); {FIRST}", [X.min()]),
+    "without a name for the class": (
+        f"__shared__ typename cub::BlockReduce<int, 128>::TempStorage s; "
+        f"int r = cub::BlockReduce<int, 128>(s).Sum(x[t]); {FIRST}", [ONE.sum()],
+    ),
+    "a variable of the class": (
+        f"__shared__ cub::BlockReduce<int, 128>::TempStorage s; cub::BlockReduce<int, 128> b(s); "
+        f"int r = b.Sum(x[t]); {FIRST}", [ONE.sum()],
+    ),
+    "memory that is shared by two": (
+        "__shared__ union { cub::BlockReduce<int, 128>::TempStorage r; cub::BlockScan<int, 128>::TempStorage s; } m; "
+        f"int r = cub::BlockReduce<int, 128>(m.r).Sum(x[t]); {FIRST}", [ONE.sum()],
+    ),
+    "records": (
+        "typedef cub::BlockReduce<Affine, 128> R; __shared__ R::TempStorage s; Affine f; f.a = (x[t] % 3 + 3) % 3 + 1;"
+        "f.b = x[t]; Affine g = R(s).Reduce(f, After()); if (t == 0) { y[0] = g.a; y[1] = g.b; }", affine(THREADS),
+    ),
+    "pairs": (
+        "typedef cub::KeyValuePair<int, int> P; typedef cub::BlockReduce<P, 128> R; __shared__ R::TempStorage s;"
+        "P p(t, x[t]); P q = R(s).Reduce(p, cub::ArgMax()); if (t == 0) { y[0] = q.value; y[1] = q.key; }", best(ONE),
+    ),
+    "warps": (
+        "typedef cub::WarpReduce<int> R; __shared__ R::TempStorage s[4]; int r = R(s[t / 32]).Reduce(x[t], Greater());"
+        "if (t % 32 == 0) y[t / 32] = r;", ONE.reshape(4, 32).max(1),
+    ),
+    "warps in the order of the lanes": (
+        "typedef cub::WarpReduce<int> R; __shared__ R::TempStorage s[4]; int r = R(s[t / 32]).Reduce(x[t], Later(), 9);"
+        "if (t % 32 == 0) y[t / 32] = r;", ONE.reshape(4, 32)[:, 8],
+    ),
+    "half warps": (
+        "typedef cub::WarpReduce<int, 16> R; __shared__ R::TempStorage s[8];"
+        "int r = R(s[t / 16]).Reduce(x[t], Later()); if (t % 16 == 0) y[t / 16] = r;", ONE.reshape(8, 16)[:, -1],
+    ),
+}  # fmt: skip
+SCANS = {
+    "maximum": (f"{S}::TempStorage s; int r; {S}(s).InclusiveScan(x[t], r, cub::Max()); y[t] = r;",
+                np.maximum.accumulate(ONE)),
+    "after a first value": (f"{S}::TempStorage s; int r; {S}(s).ExclusiveScan(x[t], r, 3, cub::Max()); y[t] = r;",
+                            np.maximum.accumulate(np.concatenate(([3], ONE[:-1])))),
+    "with the whole": (f"{S}::TempStorage s; int r, a; {S}(s).ExclusiveSum(x[t], r, a); y[t] = r + a;",
+                       scanned(ONE, True) + ONE.sum()),
+    "several items": (f"{S}::TempStorage s; {ITEMS} {S}(s).InclusiveSum(v, v); {OUT}", scanned(X)),
+    "several items before": (f"{S}::TempStorage s; {ITEMS} {S}(s).ExclusiveSum(v, v); {OUT}", scanned(X, True)),
+    "several items, own": (
+        f"{S}::TempStorage s; {ITEMS} {S}(s).InclusiveScan(v, v, [](int a, int b) {{ return a + b; }}); {OUT}",
+        scanned(X),
+    ),
+    "own that counts the order": (
+        f"{S}::TempStorage s; int r; {S}(s).ExclusiveScan(x[t], r, 5, Later()); y[t] = r;",
+        np.concatenate(([5], ONE[:-1])),
+    ),
+    "after what came before": (
+        f"{S}::TempStorage s; Running p(10); for (int i = 0; i < 512; i += 128) {{ int v = x[i + t];"
+        f"{S}(s).ExclusiveSum(v, v, p); __syncthreads(); y[i + t] = v; }}", scanned(X, True) + 10,
+    ),
+    "warps": (
+        "typedef cub::WarpScan<int> W; __shared__ W::TempStorage s[4]; int r; W(s[t / 32]).InclusiveSum(x[t], r);"
+        "y[t] = r;", np.cumsum(ONE.reshape(4, 32), 1).reshape(-1),
+    ),
+    "warps, own": (
+        "typedef cub::WarpScan<int> W; __shared__ W::TempStorage s[4]; int r;"
+        "W(s[t / 32]).ExclusiveScan(x[t], r, 7, [](int a, int b) { return a + b; }); y[t] = r;",
+        (np.cumsum(ONE.reshape(4, 32), 1) - ONE.reshape(4, 32) + 7).reshape(-1),
+    ),
+    "a lane for all": (
+        "typedef cub::WarpScan<int> W; __shared__ W::TempStorage s[4]; y[t] = W(s[t / 32]).Broadcast(x[t], 5);",
+        np.repeat(ONE.reshape(4, 32)[:, 5], 32),
+    ),
+}  # fmt: skip
+for _name, (_body, _expected) in list(SCANS.items()):
+    if _body.startswith(S):
+        SCANS[_name] = (f"__shared__ {_body}", _expected)
+LOAD, STORE = "typedef cub::BlockLoad<int, 128, 4{}> L; __shared__ L::TempStorage s;", "cub::BlockStore<int, 128, 4{}>"
+PARTLY = np.where(np.arange(4 * THREADS) < 301, X, -1)
+BY_ITEM = X.reshape(4, THREADS)
+MOVES = {
+    "loaded": (f"{LOAD.format('')} int v[4]; L(s).Load(x, v); {OUT}", X),
+    "loaded in part": (f"{LOAD.format('')} int v[4]; L(s).Load(x, v, 301, -1); {OUT}", PARTLY),
+    "the rest is left": (
+        f"{LOAD.format(', cub::BLOCK_LOAD_WARP_TRANSPOSE')} int v[4] = {{-1, -1, -1, -1}}; L(s).Load(x, v, 301); {OUT}",
+        PARTLY,
+    ),
+    "loaded in stripes": (f"{LOAD.format(', cub::BLOCK_LOAD_STRIPED')} int v[4]; L(s).Load(x, v); {OUT}",
+                          BY_ITEM.T.reshape(-1)),
+    "stored": (f"{ITEMS} __shared__ {STORE.format('')}::TempStorage s; {STORE.format('')}(s).Store(y, v, 301);",
+               np.where(np.arange(4 * THREADS) < 301, X, 0)),
+    "stored in stripes": (
+        f"{ITEMS} typedef {STORE.format(', cub::BLOCK_STORE_STRIPED')} W; __shared__ W::TempStorage s;"
+        "W(s).Store(y, v);", FOUR.T.reshape(-1),
+    ),
+    "to stripes": (f"typedef cub::BlockExchange<int, 128, 4> E; __shared__ E::TempStorage s; {ITEMS}"
+                   f"E(s).BlockedToStriped(v); {OUT}", BY_ITEM.T.reshape(-1)),
+    "from stripes": (f"typedef cub::BlockExchange<int, 128, 4> E; __shared__ E::TempStorage s; {STRIPED_ITEMS}"
+                     f"E(s).StripedToBlocked(v, v); {OUT}", X),
+    "to stripes of warps": (f"typedef cub::BlockExchange<int, 128, 4> E; __shared__ E::TempStorage s; {ITEMS}"
+                            f"E(s).BlockedToWarpStriped(v); {OUT}",
+                            X.reshape(4, 4, 32).transpose(0, 2, 1).reshape(-1)),
+    "to where it says": (
+        f"typedef cub::BlockExchange<int, 128, 4> E; __shared__ E::TempStorage s; {ITEMS} int r[4];"
+        f"for (int i = 0; i < 4; ++i) r[i] = 511 - (4 * t + i); E(s).ScatterToBlocked(v, r); {OUT}", X[::-1],
+    ),
+    "within a warp": (
+        f"typedef cub::WarpExchange<int, 4> E; __shared__ E::TempStorage s[4]; {ITEMS}"
+        f"E(s[t / 32]).BlockedToStriped(v, v); {OUT}", X.reshape(4, 4, 32).transpose(0, 2, 1).reshape(-1),
+    ),
+}  # fmt: skip
+
+
+def check(body: str, expected: object) -> None:
+    """Runs a body in a block of as many threads as there are; there are no faults."""
+    text = f"{HEAD}__global__ void k(const int* x, int* y) {{ int t = threadIdx.x; {body} }}"
+    wanted = np.asarray(expected).reshape(-1).astype(np.int64).astype(np.uint32).view(np.int32)
+    done = executed(text, {"x": X, "y": np.zeros(4 * THREADS, np.int32)}, 1, THREADS)
+    assert done.faults == (), done.faults
+    np.testing.assert_array_equal(done.arrays["y"][: wanted.size], wanted)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_threads_reduce(name: str) -> None:
+    check(*REDUCTIONS[name])
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_threads_scan(name: str) -> None:
+    check(*SCANS[name])
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_items_are_moved(name: str) -> None:
+    check(*MOVES[name])
