@@ -186,7 +186,11 @@ def test_a_shuffle_from_a_lane_that_is_not_there_is_found() -> None:
       y[i] = v;
     }"""
     assert ran(text % 32).events == ()
-    assert only(ran(text % 16), EventKind.LANE_MISSING).count == N // 2
+    taken, named = ran(text % 16).faults
+    assert {taken.kind, named.kind} == {EventKind.LANE_MISSING}
+    assert "takes a value from a lane" in taken.message
+    assert "waits for lanes of its warp that do not come" in named.message
+    assert taken.count == named.count == N // 2
 
 
 BOUNDS = """

@@ -121,7 +121,7 @@ def overwrite(batch: Batch, elements: Elements, value: Value, span: Span, is_che
     if flat.ndim == 0 and value.ndim:
         flat = np.full(len(value), flat)
     if is_checked:
-        check_write(batch, elements, span)
+        check_write(batch, elements, span, lambda: _changes(elements, value))
     numbers[flat] = value
     mark_written(elements)
     if is_checked and elements.view.storage.races is not None and flat.ndim:
@@ -166,32 +166,40 @@ def _report_unwritten(batch: Batch, elements: Elements, position: int, count: in
     )  # fmt: skip
 
 
-def check_write(batch: Batch, elements: Elements, span: Span, is_atomic: bool = False) -> None:
+def check_write(
+    batch: Batch, elements: Elements, span: Span, changes: Callable[[], Value] | None = None, is_atomic: bool = False
+) -> None:
     """Reports writes to shared memory that conflict with what others did."""
     races = elements.view.storage.races
     if races is None or not elements.flat.ndim:
         return
     cells, who = accessors(batch, elements)
-    positions, others = races.write(cells, who, is_atomic)
+    positions, others = races.write(cells, who, changes, is_atomic)
     if positions.size:
         report_race(batch, elements, (positions[0], others[0], len(positions)), ("writes", "touched"), span)
 
 
 def _check_clash(batch: Batch, elements: Elements, value: Value, span: Span) -> None:
     """Reports writes of different values to one element by different threads in one operation."""
-    numbers = elements.view.numbers
-    kept = _bits(numbers.take(elements.flat))
-    differs = kept != _bits(np.broadcast_to(np.asarray(value, numbers.dtype), elements.flat.shape))
+    differs = _changes(elements, value)
     races = elements.view.storage.races
     if races is None or not differs.any():
         return
     cells, who = accessors(batch, elements)
     positions, others = races.beaten(cells, who)
-    lost = differs.reshape(-1).repeat(elements.view.cells)[positions]
+    lost = differs[positions]
     if lost.any():
         first = np.flatnonzero(lost)[0]
         where = (positions[first], others[first], int(lost.sum()))
         report_race(batch, elements, where, ("writes", "wrote another value"), span)
+
+
+def _changes(elements: Elements, value: Value) -> Value:
+    """For each cell whether the element it is of does not hold `value`."""
+    numbers = elements.view.numbers
+    kept = _bits(numbers.take(elements.flat))
+    differs: Value = kept != _bits(np.broadcast_to(np.asarray(value, numbers.dtype), elements.flat.shape))
+    return differs if elements.view.cells == 1 else differs.repeat(elements.view.cells)
 
 
 def _bits(value: Value) -> Value:

@@ -13,6 +13,7 @@ from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of, compiled
 from portcheck.execution.simt.formats import Value, storage
+from portcheck.execution.simt.participants import Participants, meet
 from portcheck.ir import Barrier, Operator, Scope
 
 GRID_WIDE = frozenset({Scope.GRID, Scope.CLUSTER})
@@ -21,10 +22,11 @@ GRID_WIDE = frozenset({Scope.GRID, Scope.CLUSTER})
 
 def barrier(compilation: Compilation, op: Barrier) -> Step:
     """All threads of a scope wait for each other: what they did before is ordered before what they do next."""
+    if op.scope is Scope.WARP:
+        lanes = Participants(compilation, op.participants, op, EventKind.BARRIER_DIVERGENCE)
+        return lambda batch: meet(batch, lanes.mask(batch))
     participants = None if op.participants is None else code_of(compilation, op.participants, INT64)
     agree = _agreement(compilation, op)
-    if op.scope is Scope.WARP:
-        return _warp_barrier(op, participants)
 
     def run(batch: Batch) -> None:
         _check_block(batch, op, participants)
@@ -34,30 +36,6 @@ def barrier(compilation: Compilation, op: Barrier) -> Step:
 
     slot = compilation.slot(op.id)
     return run
-
-
-def _warp_barrier(op: Barrier, participants: Code | None) -> Step:
-    def run(batch: Batch) -> None:
-        if participants is not None:
-            _check_warp(batch, op, participants(batch))
-        batch.pass_exchange()
-
-    return run
-
-
-def _check_warp(batch: Batch, op: Barrier, mask: Value) -> None:
-    """Reports lanes that the mask names, that live, and that are not here."""
-    warps, count = batch.warps(), batch.warp_count
-    bits = np.exp2(np.arange(batch.warp_size))
-    here = np.bincount(warps, bits[batch.lanes()], count).astype(np.int64)
-    everywhere = np.arange(batch.threads)
-    alive = everywhere if batch.returned is None else everywhere[~batch.returned]
-    lanes = alive % batch.geometry.threads % batch.warp_size
-    living = np.bincount(batch.warps_of(alive), bits[lanes], count).astype(np.int64)
-    missing = np.flatnonzero(mask & living[warps] & ~here[warps])
-    if missing.size:
-        text = "waits for lanes of its warp that do not come"
-        batch.report(EventKind.BARRIER_DIVERGENCE, op.span, text, batch.numbers()[missing[0]], len(missing))
 
 
 def _check_block(batch: Batch, op: Barrier, participants: Code | None) -> None:

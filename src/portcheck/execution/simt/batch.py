@@ -12,6 +12,7 @@ from portcheck.core.source import Span
 from portcheck.execution.simt.draws import Draws
 from portcheck.execution.simt.events import Event, EventKind, EventLog, Stop
 from portcheck.execution.simt.formats import Value
+from portcheck.execution.simt.ordering import LaneOrder, Meeting
 from portcheck.execution.simt.races import RaceShadow, stamps
 from portcheck.execution.simt.registers import Register
 from portcheck.execution.simt.storage import View
@@ -53,12 +54,13 @@ class Active:
     `cache` keeps what depends on nothing but the set, such as the threads' indices.
     """
 
-    __slots__ = ("cache", "count", "index", "stamps")
+    __slots__ = ("cache", "count", "index", "meetings", "stamps")
 
     def __init__(self, index: Value | None, count: int) -> None:
         self.index = index
         self.count = count
         self.cache: dict[object, Value] = {}
+        self.meetings: dict[object, Meeting] = {}
         self.stamps: tuple[int, Value] | None = None
 
     def narrowed(self, positions: Value) -> Active:
@@ -128,7 +130,7 @@ class Batch:
         self.active = self.whole
         self.living = self.threads
         self.warps_of_block = -(-self.geometry.threads // self.warp_size)
-        self._warp_epochs: Value = np.zeros(self.blocks * self.warps_of_block, np.int64)
+        self.order = LaneOrder(self.warp_count, self.warp_size)
         self._block_epochs: Value = np.ones(self.blocks, np.int64)
         self._epoch = 0
 
@@ -175,38 +177,43 @@ class Batch:
 
     def lanes(self) -> Value:
         """The active threads' places in their warps."""
-        ranks = np.arange(self.geometry.threads) % self.warp_size
-        return self.of_threads("lane", lambda: np.tile(ranks, self.blocks))
+        return self.of_threads("lane", self._all_lanes)
+
+    def _all_lanes(self) -> Value:
+        return np.tile(np.arange(self.geometry.threads) % self.warp_size, self.blocks)
+
+    def places(self) -> Value:
+        """The active threads' numbers by warp and lane."""
+        return self.of_threads("place", lambda: self._all_warps() * self.warp_size + self._all_lanes())
 
     def pass_barrier(self) -> None:
         """What the active blocks did so far happens before what they do next."""
-        self._count(self._block_epochs, self.block_numbers)
-        if self.active.count == self.living:
+        self._epoch += 1
+        present = np.zeros(self.blocks, np.bool_)
+        present[self.block_numbers()] = True
+        self._block_epochs += present
+        if self.is_everyone:
             for shadow in self.shadows:
                 shadow.settle()
 
-    def pass_exchange(self) -> None:
-        """What the lanes of the active warps did so far happens before what they do next."""
-        self._count(self._warp_epochs, self.warps)
-
-    def _count(self, epochs: Value, places: Callable[[], Value]) -> None:
+    def meet(self, meeting: Meeting) -> None:
+        """What lanes that wait for each other did so far happens before what they do next."""
         self._epoch += 1
-        if self.active.index is None:
-            epochs += 1
-            return
-        present = np.zeros(len(epochs), np.bool_)
-        present[places()] = True
-        epochs += present
+        self.order.meet(meeting)
 
     def stamps(self) -> Value:
         """The active threads, with the barriers and exchanges they passed (see `races`)."""
         known = self.active.stamps
         if known is None or known[0] != self._epoch:
-            warps, blocks = self.warps(), self.block_numbers()
-            threads = warps * self.warp_size + self.lanes()
-            known = (self._epoch, stamps(threads, self._warp_epochs[warps], self._block_epochs[blocks]))
+            places, epochs = self.places(), self._block_epochs[self.block_numbers()]
+            known = (self._epoch, stamps(places, self.order.times[places], epochs))
             self.active.stamps = known
         return known[1]
+
+    @property
+    def is_everyone(self) -> bool:
+        """Whether all threads that have not returned are active."""
+        return self.active.count == self.living
 
     @property
     def warp_count(self) -> int:

@@ -16,6 +16,7 @@ from portcheck.execution.simt.expressions import code_of
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.lanes import positions_of
 from portcheck.execution.simt.operators import Function, function
+from portcheck.execution.simt.participants import Participants, meet
 from portcheck.execution.simt.tiles import reduce_dimensions, scan_dimension
 from portcheck.ir import Reduce, Scan, Scope
 
@@ -83,7 +84,6 @@ def reduce(compilation: Compilation, op: Reduce) -> Step:
         value = np.broadcast_to(operand(batch), batch.active.count)
         totals = _by_halves(value[groups.positions], groups.takes_part, combine)
         batch.slots[slot] = narrow(groups.spread(totals, batch.active.count))
-        batch.pass_exchange()
 
     return run
 
@@ -91,22 +91,23 @@ def reduce(compilation: Compilation, op: Reduce) -> Step:
 class _Finder:
     """The groups of an operation over lanes."""
 
-    def __init__(self, lanes: Code, mask: Code | None, op: Reduce | Scan) -> None:
-        self._lanes, self._mask, self._scope, self._span = lanes, mask, op.scope, op.span
+    def __init__(self, lanes: Code, participants: Participants, op: Reduce | Scan) -> None:
+        self._lanes, self._participants, self._scope, self._span = lanes, participants, op.scope, op.span
 
     def __call__(self, batch: Batch) -> Groups:
         lanes = self._lanes(batch)
         if lanes.ndim or lanes < 1:
             raise batch.stop(EventKind.NOT_EXECUTED, self._span, "groups of lanes of such sizes are not executed")
-        mask = None if self._mask is None else self._mask(batch)
+        mask = self._participants.mask(batch)
+        meet(batch, mask, lanes if self._scope is Scope.WARP else None)
         return _groups(batch, int(lanes), self._scope, mask)
 
 
 def _finder(compilation: Compilation, op: Reduce | Scan) -> _Finder:
     if op.scope not in _GROUPED or op.lanes is None:
         raise InputError(f"a reduction or scan over lanes of scope {op.scope} is not executed")
-    mask = None if op.lanes_mask is None else code_of(compilation, op.lanes_mask, INT64)
-    return _Finder(code_of(compilation, op.lanes, INT64), mask, op)
+    participants = Participants(compilation, op.lanes_mask, op, EventKind.LANE_MISSING)
+    return _Finder(code_of(compilation, op.lanes, INT64), participants, op)
 
 
 def _by_halves(rows: Value, takes_part: Value, combine: Function) -> Value:
@@ -146,7 +147,6 @@ def scan(compilation: Compilation, op: Scan) -> Step:
         first = None if initial is None else np.broadcast_to(initial(batch), batch.active.count)[groups.positions[:, 0]]
         results = _running(op, rows, groups.takes_part, first, combine)
         batch.slots[slot] = narrow(groups.spread(results, batch.active.count))
-        batch.pass_exchange()
 
     return run
 

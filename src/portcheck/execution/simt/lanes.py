@@ -14,6 +14,7 @@ from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of, compiled
 from portcheck.execution.simt.formats import Value, storage
+from portcheck.execution.simt.participants import Participants, meet
 from portcheck.ir import Exchange, ExchangeKind
 
 _SHUFFLES = frozenset({ExchangeKind.XOR, ExchangeKind.DOWN, ExchangeKind.UP, ExchangeKind.INDEX})
@@ -21,8 +22,9 @@ _SHUFFLES = frozenset({ExchangeKind.XOR, ExchangeKind.DOWN, ExchangeKind.UP, Exc
 
 def exchange(compilation: Compilation, op: Exchange) -> Step:
     """Moves a value between the lanes of a warp, or votes on one; orders what the lanes did before."""
-    slot = compilation.slot(op.id)
+    slot, waits = compilation.slot(op.id), op.kind is not ExchangeKind.ACTIVE
     width = code_of(compilation, op.width, INT64)
+    lanes = Participants(compilation, op.lanes_mask, op, EventKind.LANE_MISSING)
     mask = None if op.lanes_mask is None else code_of(compilation, op.lanes_mask, INT64)
     if op.kind in _SHUFFLES:
         operand = compiled(compilation, op.operand, op.type.dtype).code
@@ -32,7 +34,8 @@ def exchange(compilation: Compilation, op: Exchange) -> Step:
 
     def run(batch: Batch) -> None:
         batch.slots[slot] = taken(batch)
-        batch.pass_exchange()
+        if waits:
+            meet(batch, lanes.mask(batch), width(batch))
 
     return run
 

@@ -165,6 +165,6 @@ class Layout:
         if self._is_checked:
             made.track_writes()
             if owner is Owner.BLOCK:
-                made.races = RaceShadow(made.cells, batch.warp_size)
+                made.races = RaceShadow(made.cells, batch.warp_size, batch.order)
                 batch.shadows.append(made.races)
         return made

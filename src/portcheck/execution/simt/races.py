@@ -2,16 +2,18 @@
 
 Barriers order the threads of a block; `__syncwarp`, shuffles and votes order the lanes of a warp. For every cell the
 last writer and readers are kept as *stamps*: who it was, and how many barriers its block and how many exchanges its
-warp had passed. A cell belongs to one block. Writes of one operation to one cell conflict only if their values differ.
+warp had passed. A cell belongs to one block. Writes of the same value do not conflict.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
 
 from portcheck.execution.simt.formats import Value
+from portcheck.execution.simt.ordering import LaneOrder
 
 _THREAD_BITS, _EPOCH_BITS = 24, 20
 _THREAD = (1 << _THREAD_BITS) - 1
@@ -40,7 +42,7 @@ class RaceShadow:
     different warps if there are any: a write conflicts with one that is not its own.
     """
 
-    def __init__(self, cells: int, warp_size: int) -> None:
+    def __init__(self, cells: int, warp_size: int, order: LaneOrder) -> None:
         self._pending: list[tuple[Value, Value]] = []
         self._pending_reads = 0
         self._has_writes = self._has_reads = False
@@ -49,6 +51,7 @@ class RaceShadow:
         self._read: Value = np.zeros(cells, np.int64)
         self._other_read: Value = np.zeros(cells, np.int64)
         self._warp = _THREAD & ~(warp_size - 1)
+        self._order = order
 
     def settle(self) -> None:
         """Everything that was done so far happens before everything that follows."""
@@ -85,16 +88,23 @@ class RaceShadow:
         self._offer(cells, who, last, who != last)
         self._offer(cells, before, last, _is_same_interval(before, who) & (before != last))
 
-    def write(self, cells: Value, who: Value, is_atomic: bool = False) -> tuple[Value, Value]:
-        """Notes writes; the positions that conflict with what was done before, and the stamps of that."""
+    def write(
+        self, cells: Value, who: Value, changes: Callable[[], Value] | None = None, is_atomic: bool = False
+    ) -> tuple[Value, Value]:
+        """Notes writes; the positions that conflict with what was done before, and the stamps of that.
+
+        `changes` says where a write gives a cell another value: one that does not conflicts with no other write.
+        """
         self._note_reads()
-        positions, others = self._conflicts(cells, who, is_atomic)
+        positions, others = self._conflicts(cells, who, changes, is_atomic)
         self._write[cells] = who
         self._is_atomic[cells] = is_atomic
         self._has_writes = True
         return positions, others
 
-    def _conflicts(self, cells: Value, who: Value, is_atomic: bool) -> tuple[Value, Value]:
+    def _conflicts(
+        self, cells: Value, who: Value, changes: Callable[[], Value] | None, is_atomic: bool
+    ) -> tuple[Value, Value]:
         """Where writes conflict with what was done before, and the stamps of that."""
         found: Value = np.zeros(len(cells), np.bool_)
         others: Value = np.zeros(len(cells), np.int64)
@@ -105,6 +115,8 @@ class RaceShadow:
             by_write = self._unordered(write, who)
             if is_atomic:
                 by_write &= ~self._is_atomic[cells]
+            elif changes is not None and by_write.any():
+                by_write &= changes() | self._is_atomic[cells]
             self._add_conflicts(found, others, write, by_write)
         positions = found.nonzero()[0]
         return positions, others.take(positions)
@@ -126,8 +138,14 @@ class RaceShadow:
         change = before ^ who
         found: Value = (change & _THREAD != 0) & (change.view(np.uint64) < _BLOCK_EPOCH)
         if found.any():
-            found &= (change & self._warp != 0) | (change <= _THREAD)
+            found &= (change & self._warp != 0) | (change <= _THREAD) | self._have_not_met(before, who)
         return found
+
+    def _have_not_met(self, before: Value, who: Value) -> Value | bool:
+        """Where lanes of one warp have not waited for each other since the first did something."""
+        times = (before >> _THREAD_BITS) & _EPOCH
+        met = self._order.knows(who & _THREAD, before & _THREAD, times, _EPOCH + 1)
+        return False if met is None else ~met
 
     def _offer(self, cells: Value, who: Value, last: Value, are_others: Value) -> None:
         """Keeps some of these as the other reader of their cells, those of another warp than the last one's first."""
