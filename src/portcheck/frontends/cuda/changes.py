@@ -11,6 +11,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.values import Closure, FunctionName
 
+_PACK = "variadic_parameter_declaration"
 _CALLED = "operator()"
 Signatures = Mapping[str, list[list[Node]]]
 """The parameters of each thing a name may call."""
@@ -30,7 +31,7 @@ def mutations_of(state: State, body: Node, given: Mapping[str, object] | None = 
         specifier = declaration.field("type")
         name = simple_name(specifier) if specifier is not None else ""
         return state.definitions.holds_reference(name) or _any_refers(
-            (function.parameters for function in state.definitions.methods.get(name, [])), position
+            (_parameters_of(function) for function in state.definitions.methods.get(name, [])), position
         )
 
     return Mutations(body, takes_reference, shows, keeps)
@@ -44,7 +45,7 @@ def _callable(state: State, body: Node, given: Mapping[str, object]) -> Signatur
             found.setdefault(name, []).append(_parameters(value.node))
         elif isinstance(value, FunctionName):
             last = value.name.rpartition("::")[2]
-            found[name] = [function.parameters for function in state.definitions.functions.get(last, [])]
+            found[name] = [_parameters_of(function) for function in state.definitions.functions.get(last, [])]
     for node in body.found("lambda_expression"):
         declarator = node.parent
         if declarator is not None and declarator.type == "init_declarator":
@@ -77,7 +78,7 @@ def _takes_reference(state: State, local: Signatures, call: Node, position: int)
             return True
     elif not candidates and name not in state.macros:
         candidates = state.definitions.methods.get(_CALLED, [])
-    if _any_refers((candidate.parameters for candidate in candidates), position):
+    if _any_refers(map(_parameters_of, candidates), position):
         return True
     bound = state.lookup(name) if name else None
     if isinstance(bound, Closure):
@@ -87,10 +88,17 @@ def _takes_reference(state: State, local: Signatures, call: Node, position: int)
 
 def _any_refers(listed: Iterable[list[Node]], position: int) -> bool:
     """Whether the parameter at `position` of one of several functions may change what it is given."""
-    return any(
-        position < len(parameters) and may_change(parameters[position], parameters[position].field("declarator"))
-        for parameters in listed
-    )
+    for parameters in listed:
+        is_beyond = bool(parameters) and parameters[-1].type == _PACK
+        place = min(position, len(parameters) - 1) if is_beyond else position
+        if place < len(parameters) and may_change(parameters[place], parameters[place].field("declarator")):
+            return True
+    return False
+
+
+def _parameters_of(function: Function) -> list[Node]:
+    """The parameters of a function, its pack last, which stands for any number of them."""
+    return [*function.parameters, *([function.pack] if function.pack is not None else [])]
 
 
 def _shows(state: State, call: Node, position: int) -> bool:

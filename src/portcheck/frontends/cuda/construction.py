@@ -9,6 +9,7 @@ from portcheck.frontends.cuda.definitions import Function
 from portcheck.frontends.cuda.members import member_place, member_value
 from portcheck.frontends.cuda.methods import call_on, converted, functions_of, has_destructor, record_of
 from portcheck.frontends.cuda.overloads import chosen
+from portcheck.frontends.cuda.packs import sized
 from portcheck.frontends.cuda.places import contents, elements_of, pointer_of, read, write
 from portcheck.frontends.cuda.records import Record, names_of
 from portcheck.frontends.cuda.state import State
@@ -148,7 +149,7 @@ def initialise(
     state: State, target: Value, record: Record, listed: list[Node], values: list[Value], node: Node
 ) -> bool:
     """Initialises what lies at `target` by a constructor, else member by member; false where neither fits."""
-    constructors = [function for _, function in _constructors(state, record)]
+    constructors = [sized(state, function, 0, values) for _, function in _constructors(state, record)]
     if constructors:
         function = chosen(state, constructors, values)
         if function is not None:

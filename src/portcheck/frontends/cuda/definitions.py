@@ -32,6 +32,8 @@ class Function:
     scope: Node | None = None
     space: str = ""
     """The namespace it is in; of a function outside of its record, the path of the record."""
+    is_packed: bool = False
+    """Whether it is written out from a template with parameter packs, which yields to one without."""
 
     @property
     def specialised(self) -> list[Node]:
@@ -63,6 +65,13 @@ class Function:
         listed = self.declarator.field("parameters")
         kinds = ("parameter_declaration", "optional_parameter_declaration")
         return [child for child in listed.named if child.type in kinds] if listed is not None else []
+
+    @property
+    def pack(self) -> Node | None:
+        """The declaration of the parameter pack that ends its parameters."""
+        listed = self.declarator.field("parameters")
+        packs = [child for child in listed.named if child.type == "variadic_parameter_declaration"] if listed else []
+        return packs[-1] if packs else None
 
 
 @dataclass

@@ -14,6 +14,7 @@ from portcheck.frontends.cuda.frames import Frame, Scope
 from portcheck.frontends.cuda.instances import shown_argument
 from portcheck.frontends.cuda.namespaces import space_of
 from portcheck.frontends.cuda.overloads import chosen_for, instance_text
+from portcheck.frontends.cuda.packs import sized, sized_lambda
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.results import allocate_registers, result_of
 from portcheck.frontends.cuda.returns import returns, returns_early, returns_inside_loop
@@ -57,7 +58,11 @@ _BRACES = "initializer_list"
 def helper_call(state: State, call: CallSite, written: str) -> Value | None:
     """The call of a function whose text is at hand, `written` so; None where none so called takes these arguments."""
     values = [Nothing() if argument.type == _BRACES else state.evaluate(argument) for argument in call.arguments]
-    free = [found for found in state.definitions.functions.get(call.name, []) if not _is_method(state, found)]
+    free = [
+        sized(state, found, len(call.templates), values)
+        for found in state.definitions.functions.get(call.name, [])
+        if not _is_method(state, found)
+    ]
     types = [type_of_value(value) or type_of_value(value, through_pointer=True) for value in values]
     records = [state.records[type_.name].node for type_ in types if type_ is not None and type_.name in state.records]
     free = state.definitions.functions_called(free, call.node, map(space_of, records), written)
@@ -214,10 +219,10 @@ def result_type(state: State, function: Function) -> CType:
 
 def closure_call(state: State, call: CallSite, closure: Closure, given: list[Value] | None = None) -> Value:
     """The call of a lambda; `given` are its arguments where they are known already."""
-    body = closure.node.field("body")
-    declarator = closure.node.field("declarator")
+    node = sized_lambda(state, closure.node, len(call.arguments if given is None else given))
+    body, declarator = node.field("body"), node.field("declarator")
     parameters = declarator.field("parameters") if declarator is not None else None
-    key = ("function", call.name, closure.node.key)
+    key = ("function", call.name, node.key)
     if body is None or key in state.instances or len(state.instances) > _DEEPEST:
         return state.opaque(call.node, f"call of lambda {call.name}", kind=OpaqueKind.CALL)
     listed = [node for node in (parameters.named if parameters is not None else []) if node.field("type") is not None]

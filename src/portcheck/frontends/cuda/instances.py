@@ -6,6 +6,7 @@ from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.frames import Binding
 from portcheck.frontends.cuda.namespaces import space_of
+from portcheck.frontends.cuda.packs import sized_record
 from portcheck.frontends.cuda.records import RECORDS, build
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -21,6 +22,7 @@ _Bindings = dict[str, Binding]
 def instantiate(state: State, name: str, definition: Node | None, arguments: tuple[Node, ...]) -> CType:
     """The type that `name` with these template arguments is; unknown where they do not fit what defines it."""
     unknown = CType(kind=TypeKind.UNKNOWN, name=name)
+    definition = sized_record(state, definition, len(arguments)) if definition is not None else None
     parameters = template_parameters(_parameters_of(definition)) if definition is not None else []
     if len(state.records) > _MOST_INSTANCES or (definition is not None and not parameters and arguments):
         return unknown
@@ -129,11 +131,22 @@ def _specialised(
         named = node.field("name")
         listed = named.field("arguments") if named is not None else None
         patterns = listed.named if listed is not None else []
+        if any(pattern.type == "parameter_pack_expansion" for pattern in patterns):
+            node = sized_record(state, node, len(values) - len(patterns) + len(_open_in(node)))
+            named = node.field("name")
+            listed = named.field("arguments") if named is not None else None
+            patterns = listed.named if listed is not None else []
         parameters = template_parameters(_parameters_of(node))
         bindings = _matched(state, parameters, patterns, values)
         if bindings is not None and (best is None or len(bindings) < best[0]):
             best = (len(bindings), node, bindings)
     return None if best is None else (best[1], best[2])
+
+
+def _open_in(node: Node) -> list[Node]:
+    """The template parameters of a specialisation."""
+    parameters = _parameters_of(node)
+    return parameters.named if parameters is not None else []
 
 
 def _matched(

@@ -12,6 +12,7 @@ from portcheck.frontends.cuda.inlining import inline, result_type
 from portcheck.frontends.cuda.members import as_base, is_punned, member_place, member_value
 from portcheck.frontends.cuda.namespaces import joined, space_of
 from portcheck.frontends.cuda.overloads import chosen, chosen_for, signature
+from portcheck.frontends.cuda.packs import sized
 from portcheck.frontends.cuda.places import pointer_of, read, target
 from portcheck.frontends.cuda.records import Record, names_of
 from portcheck.frontends.cuda.state import State
@@ -106,7 +107,8 @@ def has_destructor(state: State, record: Record) -> bool:
 
 def method_call(state: State, call: CallSite, owner: Value | None, record: Record, values: list[Value]) -> Value | None:
     """The call of a function of `record` on `owner` (None: on none); None where no such function is at hand."""
-    found = functions_of(state, record, call.name)
+    count = len(call.templates)
+    found = [(holder, sized(state, one, count, values)) for holder, one in functions_of(state, record, call.name)]
     function = chosen_for(state, [function for _, function in found], call, values, owner) if found else None
     if not isinstance(function, Function):
         return function

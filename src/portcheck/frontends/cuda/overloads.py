@@ -85,9 +85,9 @@ def chosen(
     """The overload whose parameters fit the arguments best; None where none takes so many.
 
     Of several that fit alike, the one that says `const` of just what is constant (`owner` is what it is called on),
-    then the one that is no template.
+    then the one that is no template, or has no parameter pack.
     """
-    found: list[tuple[tuple[int, int, bool], Function]] = []
+    found: list[tuple[tuple[int, int, bool, bool], Function]] = []
     for function in functions:
         parameters = function.parameters
         required = [parameter for parameter in parameters if parameter.type == "parameter_declaration"]
@@ -95,7 +95,7 @@ def chosen(
             continue
         fit = _fit(state, function, values)
         if fit is not None:
-            rank = (fit, _constness(state, function, values, owner), function.template is None)
+            rank = (fit, _constness(state, function, values, owner), function.template is None, not function.is_packed)
             found.append((rank, function))
     if not found:
         return None

@@ -116,6 +116,8 @@ class State:
     operator_call: Callable[[Node, str, list[tuple[Node, Value]]], Value | None] = field(init=False)
     type_of: Callable[[Node], CType] = field(init=False)
     instantiate: Callable[[str, Node | None, tuple[Node, ...]], CType] = field(init=False)
+    written: dict[tuple[object, ...], Node] = field(default_factory=dict)
+    """Templates with packs, written out for so many arguments."""
     records: dict[str, Record] = field(default_factory=dict)
     fragments: dict[str, Fragment] = field(default_factory=dict)
     views: dict[tuple[str, DType], str] = field(default_factory=dict)
