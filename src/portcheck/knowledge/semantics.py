@@ -184,6 +184,8 @@ class Semantics(StrEnum):
     ATOMIC_XOR = "atomic.xor"
     ATOMIC_INCREMENT = "atomic.increment"
     ATOMIC_DECREMENT = "atomic.decrement"
+    ATOMIC_OBJECT = "atomic.object"
+    ATOMIC_REFERENCE = "atomic.reference"
     ATOMIC_LOAD = "atomic.load"
     ATOMIC_STORE = "atomic.store"
     # Order

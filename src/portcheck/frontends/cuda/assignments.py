@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.arithmetic import binary, one_of
+from portcheck.frontends.cuda.atomic_objects import is_atomic_object, object_assignment, object_step
 from portcheck.frontends.cuda.bits import copy_bits, is_reinterpreted
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.places import read, scalar, write
@@ -82,6 +83,10 @@ def assignment(state: State, node: Node) -> Value:
         if assigned is not None:
             return assigned
     value = read(state, value, right)
+    if text != "=" and isinstance(place, Place) and is_atomic_object(place):
+        number = scalar(state, value, right)
+        changed = object_assignment(state, node, place, number, text)
+        return changed or state.opaque(node, f"operator {text}", writes=(place.buffer,), kind=OpaqueKind.DTYPE)
     if text != "=":
         old = read(state, place, left)
         if isinstance(old, Aggregate) or isinstance(value, Aggregate):
@@ -173,6 +178,9 @@ def update(state: State, node: Node) -> Value:
         found = state.operator_call(node, f"operator{operator.text}", [(argument, place), *marker])
         if found is not None:
             return found
+    if isinstance(place, Place) and is_atomic_object(place):
+        stepped = object_step(state, node, place, operator.text, operator.start == node.start)
+        return stepped or state.opaque(node, f"operator {operator.text}", kind=OpaqueKind.DTYPE)
     old = read(state, place, argument)
     step = operator.text[:1]
     if isinstance(old, Pointer):

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32
+from portcheck.frontends.cuda.atomic_objects import (
+    is_atomic_object,
+    is_atomic_type,
+    object_method,
+    seen_atomically,
+)
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name, read_call
 from portcheck.frontends.cuda.casts import cast_to
 from portcheck.frontends.cuda.combining import functor_call
@@ -203,6 +209,9 @@ def _cast(state: State, call: CallSite) -> Value:
 
 def _constructor(state: State, call: CallSite, type_: CType) -> Value:
     """`T(a, b)` of a number, vector or record."""
+    if is_atomic_type(type_) and type_.reference and len(call.arguments) == 1:
+        found = seen_atomically(state.evaluate(call.arguments[0]), type_)
+        return found or state.opaque(call.node, f"cast to {type_.name}", kind=OpaqueKind.DTYPE)
     if type_.kind is TypeKind.SCALAR and len(call.arguments) == 1:
         return cast_to(state, call.node, call.arguments[0], type_, call.name)
     return initial_value(state, type_, list(call.arguments), call.node)
@@ -225,6 +234,8 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
     if isinstance(owner, Lost):
         return owner
     on = owner_of(state, owner)
+    if isinstance(on, Place) and is_atomic_object(on):
+        return object_method(state, call, on)
     record = record_of(state, type_of_value(on))
     if record is not None:
         found = _on_record(state, call, on, record, "".join(name.split()))
@@ -314,6 +325,8 @@ def _braced(state: State, node: Node) -> Value:
     if functor is not None:
         return functor
     type_ = type_of(state, type_node)
+    if is_atomic_type(type_) and type_.reference:
+        return _constructor(state, CallSite(node, type_.name, (), tuple(value.named)), type_)
     if type_.kind is TypeKind.SCALAR and len(value.named) == 1:
         return cast_to(state, node, value.named[0], type_, type_.name)
     return initial_value(state, type_, value.named, node)

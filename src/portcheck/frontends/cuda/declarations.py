@@ -170,6 +170,11 @@ def _constructed(state: State, node: Node, declarator: Node, base: CType, scope:
     if base.kind is TypeKind.RECORD:
         _record(state, Declared(name.text, base), listed, node)
         return
+    if base.reference and len(listed) == 1:
+        bind_reference(
+            state, Declared(name.text, base), seen_as_declared(state, state.evaluate(listed[0]), base), listed[0]
+        )
+        return
     value = initial_value(state, base, listed, node)
     declare_variable(state, declarator, Declared(name.text, base), value, scope)
 
@@ -196,6 +201,9 @@ def _local(state: State, declarator: Node, declared: Declared, scope: Node | Non
         return
     if initial is not None and listed == [initial] and declared.type.kind in (TypeKind.VECTOR, TypeKind.DEDUCED):
         source = state.evaluate(initial)
+        if isinstance(source, Place) and source.type.reference and declared.type.kind is TypeKind.DEDUCED:
+            state.bind(declared.name, source)
+            return
         kept = snapshot(state, source, declared.name)
         if kept is not None:
             state.bind(declared.name, kept)
@@ -226,6 +234,8 @@ def initial_value(state: State, type_: CType, listed: list[Node], node: Node) ->
 
 def seen_as_declared(state: State, value: Value, type_: CType) -> Value:
     """What a reference or pointer of `type_` stands for: the base it names, never to be changed where it says so."""
+    if type_.reference and type_.words and isinstance(value, Place) and type_.dtype == value.type.dtype:
+        return replace(value, type=type_)
     target = type_.target if type_.kind is TypeKind.POINTER else type_
     if type_.kind is TypeKind.DEDUCED and (type_.constant or not type_.reference) and isinstance(value, Aggregate):
         return as_constant(value, type_.constant)

@@ -11,6 +11,8 @@ from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import CType, TypeKind
 from portcheck.knowledge import Construct, Role, Semantics
 
+_ATOMIC = frozenset({Semantics.ATOMIC_OBJECT, Semantics.ATOMIC_REFERENCE})
+
 
 def library_template(state: State, name: str, arguments: list[Node]) -> CType:
     """A type of CUDA's libraries with template arguments: fragments are followed."""
@@ -18,6 +20,8 @@ def library_template(state: State, name: str, arguments: list[Node]) -> CType:
     construct = state.construct(name)
     if construct is not None and construct.semantics is Semantics.FACILITY:
         return _facility(state, construct, arguments)
+    if construct is not None and construct.semantics in _ATOMIC:
+        return _atomic(state, construct, arguments)
     if construct is not None and construct.semantics is Semantics.PAIR:
         return _pair(state, construct, arguments)
     if construct is None or construct.semantics is not Semantics.FRAGMENT_TYPE:
@@ -44,6 +48,20 @@ def _argument(construct: Construct, role: Role, arguments: list[Node]) -> Node |
     """The template argument that plays `role`."""
     position = construct.index_of(role)
     return arguments[position] if position is not None and position < len(arguments) else None
+
+
+def _atomic(state: State, construct: Construct, arguments: list[Node]) -> CType:
+    """A number whose every use is atomic, seen by the threads of a scope; or a reference to one."""
+    unknown = CType(kind=TypeKind.UNKNOWN, name=construct.name)
+    type_ = state.type_of(arguments[0]) if arguments else unknown
+    scope = construct.scope
+    if len(arguments) > 1:
+        named = state.construct(arguments[1].text)
+        scope = named.scope if named is not None else None
+    if type_.kind is not TypeKind.SCALAR or type_.dtype is None or scope is None:
+        return unknown
+    is_reference = construct.semantics is Semantics.ATOMIC_REFERENCE
+    return replace(type_, name=construct.name, words=(scope.value,), volatile=True, reference=is_reference)
 
 
 def _pair(state: State, construct: Construct, arguments: list[Node]) -> CType:
