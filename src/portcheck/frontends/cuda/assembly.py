@@ -5,7 +5,7 @@ Where one instruction has no lowering the whole text stays opaque, with its oper
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, UINT16, UINT32, UINT64, DType, dtype_named
@@ -14,7 +14,7 @@ from portcheck.frontends.cuda.arithmetic import select, unary
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.literals import string_literal
 from portcheck.frontends.cuda.numbers import bits_of, joined, literal, reinterpreted, split, unsigned_of
-from portcheck.frontends.cuda.places import pointer_of, read, write
+from portcheck.frontends.cuda.places import address_expression, pointer_of, read, write
 from portcheck.frontends.cuda.ptx import Instruction, Memory, Name, Written, instructions_of
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -25,6 +25,7 @@ from portcheck.knowledge import Construct, Semantics
 _WIDTHS = {"h": UINT16, "r": UINT32, "l": UINT64, "f": FLOAT32, "d": FLOAT64, "n": UINT32, "i": UINT32}
 """The register a constraint asks for."""
 _PREFIX = "ptx::"
+_CHANGING = frozenset({Semantics.QUALIFIER_CHANGING})
 _TEXTS = frozenset({"string_literal", "raw_string_literal"})
 
 Kept = Scalar | Pointer | tuple[Scalar, ...]
@@ -109,7 +110,8 @@ class Run:
         kept = self.registers.get(written.text) if isinstance(written, Name) else None
         if isinstance(kept, tuple) and len(kept) == count:
             return [reinterpreted(self.state, part, dtype) for part in kept]
-        return split(self.state, self.value(written, UINT32), dtype, count)
+        word = unsigned_of(bits_of(self.state, dtype) * count)
+        return split(self.state, self.value(written, word), dtype, count)
 
     def pieces(self, written: Written, dtype: DType, count: int) -> list[Scalar]:
         """The parts of equal width that a register of `dtype` is taken apart into."""
@@ -153,15 +155,30 @@ class Run:
     def _number(self, kept: Kept) -> Scalar:
         if isinstance(kept, tuple):
             return joined(self.state, kept)
-        if isinstance(kept, Pointer):
-            raise UnreadInstructionError("address used as a number")
-        return kept
+        return Scalar(address_expression(self.state, kept), UINT64) if isinstance(kept, Pointer) else kept
 
 
 Handler = Callable[[Run, Step], None]
 
 
-def assembly(state: State, node: Node, handlers: dict[Semantics, Handler], special: Special) -> Value:
+@dataclass(frozen=True, slots=True)
+class InstructionSet:
+    """What instructions do, by their meaning; and which parts that change a result each of them takes."""
+
+    handlers: Mapping[Semantics, Handler]
+    honoured: Mapping[Semantics, frozenset[str]]
+
+    def handler(self, step: Step) -> Handler:
+        """What `step` does; raises where that, or a part of its opcode, has no lowering."""
+        found = self.handlers.get(step.construct.semantics)
+        taken = self.honoured.get(step.construct.semantics, frozenset())
+        changing = {part.name.rpartition(".")[2] for part in step.modifiers if part.semantics in _CHANGING}
+        if found is None or changing - taken:
+            raise UnreadInstructionError(step.written.text)
+        return found
+
+
+def assembly(state: State, node: Node, known: InstructionSet, special: Special) -> Value:
     """What the assembly at `node` does."""
     code = node.field("assembly_code")
     text = _text_of(code) if code is not None else ""
@@ -170,22 +187,20 @@ def assembly(state: State, node: Node, handlers: dict[Semantics, Handler], speci
         return _kept(state, node, "assembly with jumps or unknown text")
     run = Run(state, node, special)
     with state.builder.region() as emitted:
-        problem = _executed(run, listed, handlers)
+        problem = _executed(run, listed, known)
     if problem:
         return _kept(state, node, problem)
     state.builder.adopt(emitted)
     return Nothing()
 
 
-def _executed(run: Run, listed: tuple[Instruction, ...], handlers: dict[Semantics, Handler]) -> str:
+def _executed(run: Run, listed: tuple[Instruction, ...], known: InstructionSet) -> str:
     """Runs all instructions; why that is not possible, "" where it was."""
     try:
         outputs = _bound(run)
         for written in listed:
             step = _known(run.state, written)
-            handler = handlers.get(step.construct.semantics)
-            if handler is None:
-                raise UnreadInstructionError(written.text)
+            handler = known.handler(step)
             run.guard = run.value(written.guard, BOOL) if written.guard is not None else None
             handler(run, step)
         for name, place, constraint in outputs:

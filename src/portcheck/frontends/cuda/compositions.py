@@ -104,11 +104,15 @@ def _propagating(
     state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType
 ) -> Scalar:
     """A minimum or maximum that is no number where one of the operands is none."""
-    left, right = operands
     chosen = apply_operator(state, construct.operator or Operator.MAXIMUM, operands, dtype, call.via)
-    is_none = [_of(state, Operator.IS_NAN, operand, via=call.via) for operand in (left, right)]
-    either = _of(state, Operator.LOGICAL_OR, is_none[0], is_none[1], via=call.via)
-    return select(state, either, Scalar(Const(float("nan"), dtype), dtype), chosen)
+    return propagated(state, operands, chosen, call.via)
+
+
+def propagated(state: State, operands: tuple[Scalar, ...], value: Scalar, via: str) -> Scalar:
+    """`value`, or no number where one of two operands is none."""
+    is_none = [_of(state, Operator.IS_NAN, operand, via=via) for operand in operands]
+    either = _of(state, Operator.LOGICAL_OR, is_none[0], is_none[-1], via=via)
+    return select(state, either, Scalar(Const(float("nan"), value.dtype), value.dtype), value)
 
 
 def _sign_bit(state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType) -> Scalar:

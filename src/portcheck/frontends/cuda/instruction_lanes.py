@@ -136,18 +136,6 @@ def _warp(state: State) -> Const:
     return Const(int(state.knowledge.cuda_limit("warp_size")), INT32)
 
 
-def _barrier(run: Run, step: Step) -> None:
-    """All threads of the block, or as many as are named, wait for each other at one of several barriers."""
-    operands = step.written.operands
-    if run.guard is not None or step.has("arrive"):
-        raise UnreadInstructionError(step.via)
-    number = run.value(operands[0], UINT32).expr if operands else None
-    if number is not None and not (isinstance(number, Const) and number.value == 0):
-        raise UnreadInstructionError(f"{step.via} with a barrier of its own")
-    count = materialised(run.state, run.value(operands[1], UINT32)) if len(operands) > 1 else None
-    run.state.builder.emit(Barrier, scope=Scope.BLOCK, participants=count, via=step.via)
-
-
 def _warp_barrier(run: Run, step: Step) -> None:
     mask = lanes_in(run.value(step.written.operands[0], UINT32)) if step.written.operands else None
     run.state.builder.emit(Barrier, scope=Scope.WARP, participants=mask, via=step.via)
@@ -251,7 +239,7 @@ _REGISTERS = {
 }  # fmt: skip
 LANES: dict[Semantics, Handler] = {
     Semantics.EXCHANGE_INDEX: _shuffle, Semantics.VOTE_ANY: _vote, Semantics.VOTE_MATCH_ANY: _match,
-    Semantics.VOTE_ACTIVE: _active, Semantics.REDUCE_LANES: _reduce, Semantics.BARRIER_BLOCK: _barrier,
+    Semantics.VOTE_ACTIVE: _active, Semantics.REDUCE_LANES: _reduce,
     Semantics.BARRIER_WARP: _warp_barrier, Semantics.FENCE_DEVICE: _fence, Semantics.HINT: _hint,
     Semantics.CHECK_TRAP: _trap, Semantics.RETURN: _exit,
 }  # fmt: skip

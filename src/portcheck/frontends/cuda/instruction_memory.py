@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from portcheck.core.dtype import INT32, UINT32, DType
 from portcheck.frontends.cuda.assembly import Handler, Run, Step, UnreadInstructionError
-from portcheck.frontends.cuda.asynchronous import copy_bytes, landed
+from portcheck.frontends.cuda.asynchronous import copy_bytes
 from portcheck.frontends.cuda.atomics import OPERATORS, update
 from portcheck.frontends.cuda.conversions import materialised
 from portcheck.frontends.cuda.instructions import inputs, typed
@@ -94,10 +94,13 @@ def _atomic(run: Run, step: Step) -> None:
     """An update of one element; `red` has no result."""
     action = step.one(*OPERATORS)
     dtype, lanes = typed(step)
-    if action is None or lanes != 1 or run.guard is not None:
+    if action is None or run.guard is not None:
         raise UnreadInstructionError(step.via)
     has_result = step.construct.name.endswith("atom")
     operands = step.written.operands[1:] if has_result else step.written.operands
+    if lanes != 1 or isinstance(operands[1], Several):
+        _several(run, step, (action.semantics, dtype, lanes), has_result)
+        return
     place = _places(run, step, operands[0], 1, dtype)[0]
     if unwritable(run.state, place) is not None or place.type.dtype is None:
         raise UnreadInstructionError(step.via)
@@ -115,15 +118,40 @@ def _atomic(run: Run, step: Step) -> None:
         run.put(step.written.operands[0], old)
 
 
+def _several(run: Run, step: Step, what: tuple[Semantics, DType, int], has_result: bool) -> None:
+    """Numbers side by side are updated one by one; nothing comes back."""
+    semantics, dtype, lanes = what
+    if has_result or semantics is Semantics.ATOMIC_CAS:
+        raise UnreadInstructionError(step.via)
+    address, written = step.written.operands[:2]
+    names = written.parts if isinstance(written, Several) else (written,)
+    values = [value for name in names for value in run.lanes(name, dtype, lanes)]
+    for place, value in zip(_places(run, step, address, len(values), dtype), values, strict=True):
+        if unwritable(run.state, place) is not None:
+            raise UnreadInstructionError(step.via)
+        held = place if is_seen_as_held(run.state, place) else seen_as(run.state, place, dtype) or place
+        operand = materialised(run.state, value)
+        update(run.state, held, semantics, value=operand, scope=_scope(step), used=False, via=step.via)
+
+
 def _copy(run: Run, step: Step) -> None:
     """Bytes moved from global to shared memory: at once, as nothing looks at them before they have landed."""
     operands = step.written.operands
-    if len(operands) < 3:
+    if len(operands) < 3 or not isinstance(run.value(operands[2], UINT32).expr, Const):
         raise UnreadInstructionError(step.via)
+    _moved(run, step, run.value(operands[3], UINT32) if len(operands) > 3 else None)
+
+
+def _copy_bulk(run: Run, step: Step) -> None:
+    """Bytes moved by one thread; the barrier that hears of it is what is waited for."""
+    if len(step.written.operands) < 3 or step.one(*OPERATORS) is not None:
+        raise UnreadInstructionError(step.via)
+    _moved(run, step, None)
+
+
+def _moved(run: Run, step: Step, limit: Scalar | None) -> None:
+    operands = step.written.operands
     size = run.value(operands[2], UINT32)
-    if not isinstance(size.expr, Const):
-        raise UnreadInstructionError(step.via)
-    limit = run.value(operands[3], UINT32) if len(operands) > 3 else None
     with run.state.builder.region() as body:
         done = copy_bytes(run.state, run.address(operands[0]), run.address(operands[1]), size, limit, step.via)
     if not done:
@@ -134,11 +162,7 @@ def _copy(run: Run, step: Step) -> None:
         run.state.builder.emit(Branch, condition=run.guard.expr, then=tuple(body), via=step.via)
 
 
-def _landed(run: Run, step: Step) -> None:
-    landed(run.state, step.via)
-
-
 MEMORY: dict[Semantics, Handler] = {
     Semantics.LOAD: _load, Semantics.STORE: _store, Semantics.ATOMIC_ADD: _atomic, Semantics.COPY_ASYNC: _copy,
-    Semantics.COPY_WAIT: _landed,
+    Semantics.COPY_ASYNC_BULK: _copy_bulk,
 }  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from portcheck.frontends.cuda.assembly import Handler, assembly
+from portcheck.frontends.cuda.assembly import Handler, InstructionSet, assembly
+from portcheck.frontends.cuda.instruction_barriers import BARRIERS
 from portcheck.frontends.cuda.instruction_bits import BITS
 from portcheck.frontends.cuda.instruction_lanes import LANES, special_register
 from portcheck.frontends.cuda.instruction_memory import MEMORY
@@ -13,9 +14,14 @@ from portcheck.frontends.cuda.values import Value
 from portcheck.frontends.cuda.warp_matrices import MATRICES
 from portcheck.knowledge import Semantics
 
-_HANDLERS: dict[Semantics, Handler] = {**ARITHMETIC, **BITS, **MEMORY, **LANES, **MATRICES}
+_ROUNDED = frozenset({"sat", "relu", "NaN"})
+_HONOURED = {
+    Semantics.COMPUTE_UNARY: _ROUNDED, Semantics.COMPUTE_BINARY: _ROUNDED, Semantics.COMPUTE_TERNARY: _ROUNDED,
+    Semantics.CAST: frozenset({"sat", "satfinite", "relu"}),
+}  # fmt: skip
+_HANDLERS: dict[Semantics, Handler] = {**ARITHMETIC, **BITS, **MEMORY, **LANES, **BARRIERS, **MATRICES}
 
 
 def inline_assembly(state: State, node: Node) -> Value:
     """What `asm(...)` does."""
-    return assembly(state, node, _HANDLERS, special_register)
+    return assembly(state, node, InstructionSet(_HANDLERS, _HONOURED), special_register)

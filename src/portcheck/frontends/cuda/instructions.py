@@ -5,7 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import BOOL, UINT32, DType, DTypeKind, dtype_named
 from portcheck.frontends.cuda.arithmetic import apply_operator, select
 from portcheck.frontends.cuda.assembly import Handler, Run, Step, UnreadInstructionError
-from portcheck.frontends.cuda.compositions import saturated
+from portcheck.frontends.cuda.compositions import propagated, saturated
 from portcheck.frontends.cuda.conversions import convert, default_rounding, integer_bits
 from portcheck.frontends.cuda.numbers import bits_of, calculate, reinterpreted, unsigned_of
 from portcheck.frontends.cuda.ptx import Both, Several, Written
@@ -44,6 +44,8 @@ def _computes(run: Run, step: Step) -> None:
         raise UnreadInstructionError(step.via)
     dtype, count = typed(step)
     given = inputs(step, arity(operator))[: arity(operator)]
+    if len(step.written.operands) > 1 + len(given):
+        raise UnreadInstructionError(step.via)
     columns = [run.lanes(written, dtype, count) for written in given]
     values = [_operate(run, step, operator, tuple(row)) for row in zip(*columns, strict=True)]
     result(run, step, [convert(run.state, value, UINT32) if value.dtype == BOOL else value for value in values])
@@ -57,7 +59,21 @@ def _operate(run: Run, step: Step, operator: Operator, operands: tuple[Scalar, .
     if dtype.is_float and rounding is None and step.has("rn"):
         rounding = Rounding.NEAREST_EVEN
     value = apply_operator(run.state, operator, operands, dtype, step.via, is_fast and dtype.is_float, rounding)
-    return saturated(run.state, value, step.via) if step.has("sat") and dtype.is_float else value
+    if step.has("NaN"):
+        value = propagated(run.state, operands, value, step.via)
+    if step.has("relu"):
+        value = _not_negative(run, step, value)
+    if step.has("sat") and not dtype.is_float:
+        raise UnreadInstructionError(step.via)
+    return saturated(run.state, value, step.via) if step.has("sat") else value
+
+
+def _not_negative(run: Run, step: Step, value: Scalar) -> Scalar:
+    """A number, or 0 where it is less; NaN stays."""
+    dtype = value.dtype
+    zero = Scalar(Const(0.0 if dtype.is_float else 0, dtype), dtype)
+    is_less = apply_operator(run.state, Operator.LESS, (value, zero), BOOL, step.via)
+    return select(run.state, is_less, zero, value)
 
 
 def _divides(run: Run, step: Step) -> None:
@@ -217,6 +233,8 @@ def _converted(run: Run, step: Step, value: Scalar, to: DType) -> Scalar:
     if step.has("sat") and not to.is_float and not value.dtype.is_float:
         raise UnreadInstructionError(step.via)
     number = convert(run.state, value, to, step.via, rounding, saturates)
+    if step.has("relu"):
+        return _not_negative(run, step, number)
     return saturated(run.state, number, step.via) if step.has("sat") and to.is_float else number
 
 
