@@ -121,6 +121,18 @@ CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
         "int a=1; if(n>3) goto skip; a=2; x[5]=1; skip: x[0]=a; a=7; x[1]=a;",
         (1, 7, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
     ),
+    "goto past declarations": (
+        "",
+        "if(n>3) goto end; int i; i=5; int a[3]; int* p; a[1]=i; p=x; x[1]=a[1]; "
+        "end: i=7; a[2]=n; x[0]=i+a[2]; if(n<3) x[5]=*p;",
+        (11, 1, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
+    "goto past declarations that is not taken": (
+        "",
+        "if(n>7) goto end; int i; i=5; int a[3]; int* p; a[1]=i; p=x+1; x[1]=a[1]; "
+        "end: i+=2; a[2]=n; x[0]=i+a[2]+*p;",
+        (16, 5, 2, 5, 3, 0, 0, 0, 0, 0, 0, 0),
+    ),
     "goto helper": (
         "__device__ int f(int n){ int r=0; for(int i=0;i<n;i++){ r+=i; if(r>2) goto done; if(r>99) "
         "return 5; } r=50; done: r+=1000; return r; }",

@@ -93,6 +93,11 @@ def test_a_specialisation_of_a_template_elsewhere_is_a_kernel() -> None:
     assert {kernel.name: stored(kernel) for kernel in program(text).kernels} == {"k": "2.0"}
 
 
+def test_a_kernel_whose_head_does_not_parse_has_a_name() -> None:
+    (found,) = program("__global__(k(float* x) { x[0] = 1.f;").kernels
+    assert found.name == "k"
+
+
 def test_a_kernel_with_two_lists_of_parameters_is_called_by_its_identifier() -> None:
     (found,) = program("__global__ void k(warp, cg::plus<float>())(float* x) { x[0] = 1.f; }").kernels
     assert found.name == "k"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TypeVar
 
+from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.namespaces import Lookup, inner_space, joined, scope_text, written_scope
 from portcheck.frontends.cuda.parse import part_of
 from portcheck.frontends.cuda.references import is_reference
@@ -319,7 +321,11 @@ def _kernel_in(parts: list[Node], before: Node | None) -> Function | None:
     if declarator is None or name is None or not any(part.type == "{" for part in parts):
         return None
     template = before if before is not None and before.type == "template_parameter_list" else None
-    return Function(simple_name(name), Wreck(parts), declarator, template, is_kernel=True)
+    called = simple_name(name)
+    if not called.isidentifier():
+        pairs = pairwise(token.text for token in significant(called))
+        called = next((word for word, after in pairs if word.isidentifier() and after == "("), "")
+    return Function(called, Wreck(parts), declarator, template, is_kernel=True) if called else None
 
 
 _BOUNDARIES = frozenset({_ENTRY, "function_definition", "template", "template_declaration", "linkage_specification"})

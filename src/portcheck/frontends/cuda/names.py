@@ -177,9 +177,9 @@ def variable(state: State, name: str, at: Node) -> Value | None:
     held = element_type(state, element)
     if held is None:
         return None
-    with state.names_of_file():
+    with state.names_of_file(), state.builder.region() as emitted:
         extents = [scalar(state, state.evaluate(extent), extent).expr for extent in read.extents if extent is not None]
-    if len(extents) != len(read.extents):
+    if emitted or len(extents) != len(read.extents):
         return None
     extents.extend(inner)
     name = _told_apart(state, name, declarator)

@@ -20,7 +20,7 @@ from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.switches import switch
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.values import Nothing, TypeKind, Value
-from portcheck.ir import Branch, Const, Expr, Leave, LeaveKind, Op, OpaqueKind, Return
+from portcheck.ir import Alloc, Branch, Const, Expr, Leave, LeaveKind, Op, Opaque, OpaqueKind, Return
 
 _SILENT = frozenset(
     {";", "using_declaration", "alias_declaration", "type_definition", "static_assert_declaration", "comment",
@@ -58,10 +58,25 @@ def execute_all(state: State, statements: Sequence[Node]) -> None:
             return
         stayed = _stayed(state, node, is_last) if state.exits else None
         if stayed is not None:
-            with state.rest_of_block() as emitted:
-                execute_all(state, statements[position + 1 :])
-            state.builder.emit(Branch, condition=stayed, then=tuple(emitted))
+            _where(state, stayed, statements[position + 1 :])
             return
+
+
+def _where(state: State, condition: Expr, rest: Sequence[Node]) -> None:
+    """The rest of a block where `condition` holds; what it declares is seen behind a label that follows as well."""
+    with state.rest_of_block() as emitted:
+        execute_all(state, rest)
+    if state.labels:
+        state.builder.adopt(filter(_declares, emitted))
+        emitted = [op for op in emitted if not _declares(op)]
+    state.builder.emit(Branch, condition=condition, then=tuple(emitted))
+
+
+def _declares(op: Op) -> bool:
+    """Whether an operation stands for a declaration alone; one of an unknown type is an opaque value of nothing."""
+    if isinstance(op, Opaque):
+        return op.type is not None and not (op.reads or op.writes or op.operands)
+    return isinstance(op, Alloc)
 
 
 def _chooses_a_return(node: Node, is_last: bool) -> bool:
@@ -80,20 +95,18 @@ def _with_label(state: State, before: Sequence[Node], after: Sequence[Node]) -> 
     """Statements that may jump to the label at the start of `after`."""
     label = label_of(after[0])
     exit_ = open_exit(state, label, partial(jumps_to, label))
-    state.labels[label] = exit_
+    around, state.labels = state.labels, {**state.labels, label: exit_}
     state.exits.append(exit_)
     execute_all(state, before)
     state.exits.remove(exit_)
-    state.labels.pop(label, None)  # a label that stands twice is gone already
+    state.labels = around
     if state.frames and state.frames[-1].is_done:
         return
     goes_on = not_taken(state, *before)
     if goes_on is None:
         execute_all(state, after)
         return
-    with state.rest_of_block() as emitted:
-        execute_all(state, after)
-    state.builder.emit(Branch, condition=goes_on, then=tuple(emitted))
+    _where(state, goes_on, after)
 
 
 def _statement(state: State, node: Node) -> None:
