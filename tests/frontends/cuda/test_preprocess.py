@@ -170,7 +170,7 @@ UNKNOWN = {
     "a word before a loop": (OPEN + "  SPREAD\n  for (int i = 0; i < 3; ++i) a[i] = 1.f;\n}", ["SPREAD"]),
     "a loop": (OPEN + "  EACH(i, n) { a[i] = 1.f; }\n}", ["macro with a body"]),
     "a loop over an expression": (OPEN + "  EACH(i, n * 2 + 1) { a[i] = 1.f; }\n}", ["macro with a body"]),
-    "a type as argument": (OPEN + "  TRADE(int, n, a);\n}", ["string literal", "TRADE"]),
+    "a type as argument": (OPEN + "  TRADE(int, n, a);\n}", ["TRADE"]),
 }
 
 

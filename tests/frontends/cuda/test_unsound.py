@@ -233,3 +233,14 @@ def test_what_a_reference_to_a_mere_value_is_given_is_not_taken_for_done() -> No
     helper = "__device__ void forth(float*& p) { p += 1; }"
     found = body("forth((float*&)w); x[0] = w[n];", before=helper)
     assert not_understood(found) == ["assignment in a macro or lambda"]
+
+
+ONE_OF_TWO = "struct S { int a; __device__ void up() { ++a; } }; __device__ void up(S& s) { ++s.a; }"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["(n > 3 ? u : v).a = 9;", "(n > 3 ? u : v).up();", "up(n > 3 ? u : v);", "S& r = n > 3 ? u : v; r.a = 1;"],
+)
+def test_what_is_done_to_one_of_two_is_not_done_to_a_copy(statement: str) -> None:
+    assert not_understood(body(f"S u{{1}}, v{{2}}; {statement} x[0] = u.a;", before=ONE_OF_TWO))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from portcheck.core.dtype import INT32
 from portcheck.frontends.cuda.arithmetic import binary, one_of
 from portcheck.frontends.cuda.atomic_objects import is_atomic_object, object_assignment, object_step
 from portcheck.frontends.cuda.bits import copy_bits, is_reinterpreted
+from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.places import read, scalar, write
+from portcheck.frontends.cuda.regrouping import holds_wreck, regrouped, separated
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.stepping import advance
 from portcheck.frontends.cuda.syntax import Node, bare
@@ -25,7 +29,9 @@ from portcheck.frontends.cuda.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.vectors import is_variable, variable_members
-from portcheck.ir import ZERO, OpaqueKind
+from portcheck.ir import ZERO, Branch, Const, Op, OpaqueKind
+
+_EFFECTS = ("call_expression", "assignment_expression", "update_expression")
 
 
 def operands(node: Node) -> tuple[Node | None, Node | None, str]:
@@ -70,6 +76,64 @@ def assignment(state: State, node: Node) -> Value:
     if right.type == "initializer_list":
         return _assigned_list(state, node, left, right, text)
     source = state.evaluate(right)
+    return _onto(state, node, settled(state, left), (right, source), text)
+
+
+def settled(state: State, left: Node) -> Node:
+    """What `(a += b)`, `++a` and `(a, b)` name, once they are done; any other expression as it is."""
+    left = bare(left)
+    left = bare(regrouped(state, left) or (separated(left) if holds_wreck(left) else None) or left)
+    first, second = left.field("left"), left.field("right")
+    if left.type == "comma_expression" and first is not None and second is not None:
+        state.evaluate(first)
+        return settled(state, second)
+    named = _innermost(left)
+    if named is left or named.found(*_EFFECTS):
+        return left
+    state.evaluate(left)
+    return named
+
+
+def _innermost(node: Node) -> Node:
+    """The name or element that nested assignments and leading steps are about."""
+    while node.type == "assignment_expression" or (node.type == "update_expression" and node.text[0] in "+-"):
+        inner = node.field("left") or node.field("argument")
+        if inner is None:
+            break
+        node = bare(inner)
+    return node
+
+
+def _onto(state: State, node: Node, left: Node, given: tuple[Node, Value], text: str) -> Value:
+    """Assigns what is on the right to `left`, or to that of two which a condition chooses."""
+    if left.type == "conditional_expression":
+        right, source = given
+        kept = source if has_members(source) else read(state, source, right)
+        return _either(state, node, left, lambda arm: _onto(state, node, settled(state, arm), (right, kept), text))
+    return _assigned(state, node, left, given, text)
+
+
+def _either(state: State, node: Node, chosen: Node, change: Callable[[Node], Value]) -> Value:
+    """Changes that arm of `c ? a : b` which the condition chooses."""
+    parts = [chosen.field(name) for name in ("condition", "consequence", "alternative")]
+    if parts[0] is None or parts[1] is None or parts[2] is None:
+        return state.keep(node, "conditional expression")
+    holds = condition(state, parts[0]).expr
+    if isinstance(holds, Const):
+        return change(parts[1] if holds.value else parts[2])
+    regions: list[tuple[Op, ...]] = []
+    for arm in parts[1:]:
+        with state.builder.region() as body:
+            change(arm or node)
+        regions.append(tuple(body))
+    state.builder.emit(Branch, condition=holds, then=regions[0], otherwise=regions[1], via="?:")
+    if node.key == state.statement:
+        return Nothing()
+    return state.opaque(node, "value of an assignment to one of two", kind=OpaqueKind.MEMORY)
+
+
+def _assigned(state: State, node: Node, left: Node, given: tuple[Node, Value], text: str) -> Value:
+    right, source = given
     if text == "=" and is_reinterpreted(state, source):
         place = state.evaluate(left)
         copied = copy_bits(state, place, source)
@@ -172,6 +236,12 @@ def update(state: State, node: Node) -> Value:
     argument, operator = node.field("argument"), node.field("operator")
     if argument is None or operator is None:
         return state.keep(node, "increment without operand")
+    return _stepped(state, node, settled(state, argument), operator)
+
+
+def _stepped(state: State, node: Node, argument: Node, operator: Node) -> Value:
+    if argument.type == "conditional_expression":
+        return _either(state, node, argument, lambda arm: _stepped(state, node, settled(state, arm), operator))
     place = state.evaluate(argument)
     if has_members(place):
         marker = [(argument, Scalar(ZERO, INT32))] if operator.start > argument.start else []
@@ -188,5 +258,5 @@ def update(state: State, node: Node) -> Value:
     else:
         number = scalar(state, old, argument)
         new = binary(state, step, number, one_of(number.dtype), via=operator.text) or number
-    new = _assign(state, bare(argument), place, new, node, operator.text)
+    new = _assign(state, argument, place, new, node, operator.text)
     return new if operator.start == node.start else old

@@ -237,6 +237,12 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
     if isinstance(on, Place) and is_atomic_object(on):
         return object_method(state, call, on)
     record = record_of(state, type_of_value(on))
+    if (
+        record is not None
+        and bare(owner_node).type == "conditional_expression"
+        and any(not function.is_constant for _, function in functions_of(state, record, name))
+    ):
+        return state.opaque(node, "function that may change one of two", kind=OpaqueKind.CALL)
     if record is not None:
         found = _on_record(state, call, on, record, "".join(name.split()))
         if found is not None:

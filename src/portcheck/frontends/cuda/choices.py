@@ -9,10 +9,12 @@ from portcheck.frontends.cuda.conversions import common, convert, materialised, 
 from portcheck.frontends.cuda.declarations import condition_value
 from portcheck.frontends.cuda.places import read, scalar, write
 from portcheck.frontends.cuda.state import State
-from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.strings import TEXTS
+from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.values import Aggregate, Lost, Null, Place, Pointer, Scalar, Value
 from portcheck.frontends.cuda.vectors import variable_members
 from portcheck.ir import (
+    TRUE,
     Branch,
     Cast,
     Check,
@@ -35,6 +37,8 @@ _HARMLESS = (Load, Cast, Compute, Select, Check, Exchange, Reduce)
 
 def condition(state: State, node: Node) -> Scalar:
     """The truth of an expression."""
+    if bare(node).type in TEXTS:
+        return Scalar(TRUE, BOOL)
     value = read(state, condition_value(state, node), node)
     if isinstance(value, Pointer | Null):
         from_address = scalar(state, value, node)
@@ -113,7 +117,7 @@ def _choose_members(
             write(state, chosen, value, node, via="?:")
         regions.append(tuple(body))
     state.builder.emit(Branch, condition=holds.expr, then=regions[0], otherwise=regions[1], via="?:")
-    return chosen
+    return read(state, chosen, node)  # a copy, which nobody can change in place of what was chosen
 
 
 def _decided(state: State, chosen: Node, other: Node) -> Value:

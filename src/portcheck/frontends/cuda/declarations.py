@@ -17,6 +17,7 @@ from portcheck.frontends.cuda.members import as_base
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole, write
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.strings import holds_characters, spell, spelled
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import Declared, arrays_of, as_constant, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import (
@@ -54,8 +55,11 @@ from portcheck.ir import (
 _SHARED = "__shared__"
 _CONSTANT = "const"
 _LVALUES = frozenset(
-    {"identifier", "field_expression", "subscript_expression", "pointer_expression", "cast_expression"}
-)
+    {
+        "identifier", "field_expression", "subscript_expression", "pointer_expression", "cast_expression",
+        "conditional_expression", "assignment_expression", "update_expression", "comma_expression",
+    }
+)  # fmt: skip
 
 
 def declaration(state: State, node: Node, scope: Node | None) -> None:
@@ -346,6 +350,10 @@ def array_variable(state: State, node: Node, declared: Declared, initial: Node |
         return
     if initial is None:
         return
+    text = spelled(initial) if len(extents) == 1 and holds_characters(dtype) else None
+    if text is not None:
+        spell(state, place, text)
+        return
     items = placed_items(initial, extents)
     if items is None:
         state.keep(initial, "initialiser of an array", kind=OpaqueKind.MEMORY)
@@ -379,7 +387,9 @@ def _array_extents(state: State, declared: Declared, initial: Node | None, inner
     others = [*(extent for extent in given[1:] if extent is not None), *inner]
     if not given:  # an alias of an array type has its extents
         return others
-    first = given[0] if given[0] is not None else integer(first_extent(initial, others) or 0)
+    text = spelled(initial)
+    stated = len(text) if text is not None else first_extent(initial, others) or 0
+    first = given[0] if given[0] is not None else integer(stated)
     return [first, *others]
 
 

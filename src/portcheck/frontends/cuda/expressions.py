@@ -38,6 +38,7 @@ from portcheck.frontends.cuda.regrouping import holds_wreck, regrouped, separate
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statement_values import statement_value
 from portcheck.frontends.cuda.stepping import advance
+from portcheck.frontends.cuda.strings import TEXTS, text_value
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import VOID, named_type, type_of, type_of_value
 from portcheck.frontends.cuda.values import (
@@ -154,6 +155,8 @@ def _compound(state: State, node: Node) -> Value:
             return inline_assembly(state, node)
         case "lambda_expression":
             return closure(state, node)
+        case kind if kind in TEXTS:
+            return text_value(state, node) or state.opaque(node, "string literal", kind=form_kind(kind))
         case "initializer_list" if len(node.named) == 1:
             return state.evaluate(node.named[0])
         case "compound_literal_expression" | "qualified_identifier" | "template_function":

@@ -47,13 +47,13 @@ def character_literal(text: str) -> Const | None:
     prefix, _, rest = text.partition("'")
     inner = rest[:-1] if rest.endswith("'") else ""
     dtype = _CHARACTERS.get(prefix)
-    value = ord(inner) if len(inner) == 1 else _escaped(inner)
+    value = ord(inner) if len(inner) == 1 else escaped(inner)
     if dtype is None or value is None:
         return None
     return Const(value - 256 if dtype == INT8 and value > 127 else value, dtype)
 
 
-def _escaped(inner: str) -> int | None:
+def escaped(inner: str) -> int | None:
     """The code of an escape sequence; None for anything else."""
     digits = inner[1:]
     if not inner.startswith("\\") or not digits:

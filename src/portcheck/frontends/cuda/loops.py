@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from portcheck.core.dtype import BOOL, INT32
+from portcheck.frontends.cuda.bindings import bind_parts, binds_names
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.counted import Counted, read_counted
 from portcheck.frontends.cuda.declarations import declaration, declare_variable
@@ -150,6 +151,9 @@ def _unrolled(state: State, node: Node, items: Sequence[Node], body: Node) -> No
 
 
 def _declare_element(state: State, node: Node, value: Value, body: Node) -> None:
+    if binds_names(node):
+        bind_parts(state, node, (node, value), None)
+        return
     declared = declare(state, base_type(state, node), node.field("declarator"))
     if declared.type.reference:
         state.bind(declared.name, value)

@@ -10,6 +10,7 @@ from portcheck.frontends.cuda.syntax import Node, bare
 
 _CONDITIONAL = frozenset({"conditional_expression", "lambda_expression"})
 _SHORT_CIRCUIT = frozenset({"&&", "||", "and", "or"})
+_LEADING_ON = frozenset({"conditional_expression", "assignment_expression", "update_expression", "comma_expression"})
 _STATEMENTS = frozenset({"expression_statement", "declaration"})
 _CHANGING = (
     "assignment_expression", "update_expression", "pointer_expression", "call_expression", "gnu_asm_output_operand",
@@ -151,6 +152,11 @@ def _named(node: Node | None, moves: bool) -> list[tuple[str, bool]]:
     if node is None:
         return []
     node = bare(node)
+    if node.type in _LEADING_ON:
+        parts = [node.field(name) for name in ("left", "argument")] if node.type != "comma_expression" else []
+        parts += [node.field(name) for name in ("consequence", "alternative")]
+        parts += [node.field("right")] if node.type == "comma_expression" else []
+        return [pair for part in parts for pair in _named(part, False)]
     while node.type == "field_expression":
         argument = node.field("argument")
         if argument is None or node.has("->"):

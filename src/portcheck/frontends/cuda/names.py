@@ -15,6 +15,7 @@ from portcheck.frontends.cuda.namespaces import joined, space_of
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import scalar, whole
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.strings import spelled
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.tables import initial_numbers, is_never_changed
 from portcheck.frontends.cuda.types import declare, type_of
@@ -168,7 +169,7 @@ def variable(state: State, name: str, at: Node) -> Value | None:
     if is_shared:
         return shared_variable(state, declaration, read)
     initial = declarator.field("value") if declarator.type == "init_declarator" else None
-    is_list = initial is not None and initial.type == "initializer_list"
+    is_list = initial is not None and (initial.type == "initializer_list" or spelled(initial) is not None)
     if is_list and is_never_changed(state, declaration, name):
         filled = constant_array(state, declarator, read)
         if filled is not None:

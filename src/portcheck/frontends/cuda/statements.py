@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
+from portcheck.frontends.cuda.bindings import bind_all, binds_names
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.declarations import declaration
 from portcheck.frontends.cuda.exits import jumps_to, label_of, leave_loops, not_taken, open_exit, take, target_of_goto
@@ -134,6 +135,8 @@ def _dispatch(state: State, node: Node) -> None:
         case "expression_statement":
             for expression in node.named:
                 _expression(state, expression, node)
+        case "declaration" if binds_names(node):
+            bind_all(state, node, _enclosing_block(node))
         case "declaration":
             declaration(state, node, _enclosing_block(node))
         case "compound_statement":

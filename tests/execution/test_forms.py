@@ -1,0 +1,56 @@
+"""Forms of expressions and declarations that kernels use now and then compute what a C++ compiler makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.execution.running import executed
+
+START = (0, 1, 2, 5, 3, 0, 0, 0)
+"""What `x` holds before; `n` is 4."""
+PAIR = "struct P { int a; float b; }; __device__ P made(int n) { return P{n, n * 0.5f}; }"
+LENGTH = """
+__device__ const char digits[] = "0123456789";
+__device__ int length(const char* s) { int i = 0; while (s[i]) ++i; return i; }
+"""
+
+CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
+    "one of two is assigned": (
+        "", "int a = 1, b = 2; (n > 3 ? a : b) = 9; (n > 4 ? x[0] : x[1]) = 7; x[2] = a * 10 + b; (n > 3 ? a : b) += 5;"
+        "x[3] = a; ++(n > 9 ? a : b); x[5] = b; (n > 3 ? (n > 4 ? a : b) : x[0]) = 77; x[6] = b; (4 > 3 ? a : b) = 1;"
+        "x[7] = a;", (0, 7, 92, 14, 3, 3, 77, 1)),
+    "one of two records": (
+        "struct S { int a, b; };", "S u{1, 2}, v{3, 4}; (n < 3 ? u : v) = S{7, 8}; (n > 3 ? u : v) = S{5, 6};"
+        "x[0] = u.a * 10 + u.b; x[1] = v.a; x[2] = (n > 3 ? u : v).b;", (56, 7, 6, 5, 3, 0, 0, 0)),
+    "what was assigned is assigned": (
+        "", "int c = n; (c += 2) *= 3; x[0] = c; (c = 5) += 1; x[1] = c; ++(++c); x[2] = c; (x[3] += 2) *= 2; int d;"
+        "(d = c) <<= 1; x[4] = d; int e = 1; ((e += 1) *= 3) -= 1; x[5] = e; (e += 1) *= e; x[6] = e; (c = 5, d) = 8;"
+        "x[7] = c * 10 + d;", (18, 6, 8, 14, 16, 5, 36, 58)),
+    "names for members": (
+        PAIR, "auto [a, b] = made(n); x[0] = a + b; a = 9; x[1] = a; P p = made(3); auto [c, d] = p; p.a = 77; c += 1;"
+        "x[2] = c * 100 + p.a; auto& [e, f] = p; e = 6; f += 1.f; x[3] = p.a * 10 + p.b * 2;"
+        "const auto& [g, h] = p; p.a = 5; x[4] = g; float2 v = make_float2(1, 2); auto [s, t] = v; x[5] = s * 10 + t;",
+        (6, 9, 477, 65, 5, 12, 0, 0)),
+    "names for elements": (
+        PAIR, "int q[2] = {n, 7}; auto [u, v] = q; q[0] = 50; x[0] = u * 10 + v; auto& [g, h] = q; g = 3; ++h;"
+        "x[1] = q[0] * 10 + q[1]; int m[2][2] = {{1, 2}, {3, 4}}; auto& [r, s] = m; s[1] = r[1] + 6; x[2] = m[1][1];"
+        "P t[2] = {{1, 1.f}, {2, 2.f}}; for (auto& [a, b] : t) a += 5; int k = 0; for (auto [a, b] : t) k = k * 10 + a;"
+        "x[3] = k;", (47, 38, 8, 67, 3, 0, 0, 0)),
+    "characters": (
+        "", "char t[] = \"abc\"; x[0] = t[1]; x[1] = sizeof(t); char u[6] = \"hi\"; x[2] = u[0] + u[2] + u[5];"
+        "t[0] = 'Z'; x[3] = t[0]; unsigned char b[] = {\"q\\x80\"}; x[4] = b[1]; char e[] = \"a\\n\\x41\\060\" \"d\";"
+        "x[5] = e[1] * 100 + e[2]; x[6] = e[3] * 100 + e[4]; x[7] = sizeof(\"ab\");",
+        (98, 4, 104, 90, 128, 1065, 4900, 3)),
+    "texts": (
+        LENGTH, "x[0] = length(\"hello\"); x[1] = length(\"\"); x[2] = \"0123456789abcdef\"[n + 7]; x[3] = digits[n];"
+        "const char* s = \"xyz\"; x[4] = s[2]; x[5] = n > 2 && \"why\"; x[6] = length(R\"(a\\n)\");",
+        (5, 0, 98, 52, 122, 1, 3, 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "statements", "wanted"), CASES.values(), ids=CASES)
+def test_forms_do_what_they_do_in_cxx(before: str, statements: str, wanted: tuple[int, ...]) -> None:
+    text = f"{before}\n__global__ void k(int* x, int n) {{ {statements} }}"
+    done = executed(text, {"x": np.array(START, np.int32), "n": 4}, 1, 1)
+    assert done.stopped is None
+    assert done.arrays["x"].tolist() == list(wanted)
