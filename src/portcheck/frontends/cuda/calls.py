@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32
+from portcheck.frontends.cuda.arrays import initial_value
 from portcheck.frontends.cuda.atomic_objects import (
     is_atomic_object,
     is_atomic_type,
@@ -12,7 +13,6 @@ from portcheck.frontends.cuda.atomic_objects import (
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name, read_call
 from portcheck.frontends.cuda.casts import cast_to
 from portcheck.frontends.cuda.combining import functor_call
-from portcheck.frontends.cuda.declarations import initial_value
 from portcheck.frontends.cuda.facilities import facility_method
 from portcheck.frontends.cuda.groups import method, operator_object
 from portcheck.frontends.cuda.inlining import closure_call, helper_call

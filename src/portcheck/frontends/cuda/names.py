@@ -7,9 +7,10 @@ from contextlib import nullcontext
 
 from portcheck.core.dtype import FLOAT32, INT32, dtype_named
 from portcheck.frontends.cuda.arithmetic import binary, one_of
+from portcheck.frontends.cuda.arrays import element_of
 from portcheck.frontends.cuda.constants import folded
 from portcheck.frontends.cuda.conversions import convert
-from portcheck.frontends.cuda.declarations import constant_array, element_of, shared_variable
+from portcheck.frontends.cuda.declarations import constant_array, shared_variable
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.namespaces import joined, space_of
 from portcheck.frontends.cuda.parse import parse_expression
