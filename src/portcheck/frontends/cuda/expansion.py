@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from portcheck.frontends.cuda.lexer import Token, TokenKind, spaced, tokens_of
+from portcheck.frontends.cuda.lexer import Token, TokenKind, spaced, token_at, tokens_of
 from portcheck.frontends.cuda.macros import Macro
 
 _DEEPEST = 60
@@ -45,19 +45,22 @@ class Expander:
         """`text` with its macros expanded; raises Exceeded."""
         return joined(self.pieces([Piece(token.kind, token.text, apart) for token, apart in spaced(text)]))
 
-    def use(self, tokens: Sequence[Token], start: int) -> tuple[str, int]:
-        """What the macro named by the token at `start` stands for, and the index after the last token it takes.
+    def use(self, text: str, name: Token) -> tuple[str, int]:
+        """What the macro named by the token `name` of `text` stands for, and the place after the last token it takes.
 
         Raises Exceeded, and Unclosed where its arguments do not end.
         """
-        rest = _Rest(tokens, start + 1)
-        first = Piece(tokens[start].kind, tokens[start].text, is_spaced=False)
-        return joined(self._expanded([first], rest, 0)), rest.position
+        rest = _Rest(text, name.end, self.budget)
+        try:
+            return joined(self._expanded([Piece(name.kind, name.text, is_spaced=False)], rest, 0)), rest.position
+        except Unclosed:
+            self.budget -= rest.taken  # what was looked at for nothing
+            raise
 
     def pieces(self, given: Sequence[Piece], depth: int = 0) -> list[Piece]:
         """`given` with all its macros expanded."""
         try:
-            return self._expanded(given, _Rest((), 0), depth)
+            return self._expanded(given, _Rest("", 0, 0), depth)
         except Unclosed:
             return list(given)
 
@@ -124,33 +127,35 @@ class Expander:
 
 
 class _Rest:
-    """The tokens of the file after a use: those its arguments may stand in."""
+    """The text after a use: what its arguments may stand in, up to `most` tokens."""
 
-    def __init__(self, tokens: Sequence[Token], position: int) -> None:
-        self._tokens = tokens
+    def __init__(self, text: str, position: int, most: int) -> None:
+        self._text = text
+        self._most = most
         self.position = position
+        self.taken = 0
 
-    def peek(self) -> tuple[Token | None, int]:
-        """The next token that means something, and its index."""
-        index = self.position
-        while index < len(self._tokens) and self._tokens[index].kind in (TokenKind.SPACE, TokenKind.COMMENT):
-            index += 1
-        return (self._tokens[index] if index < len(self._tokens) else None), index
+    def peek(self) -> Token | None:
+        """The next token that means something."""
+        return token_at(self._text, self.position)
 
     def take(self) -> Piece:
-        """The next token that means something, which is passed; raises Unclosed at the end."""
-        token, index = self.peek()
+        """The next token that means something, which is passed; raises Unclosed at the end, or at `most`."""
+        token = self.peek()
         if token is None:
             raise Unclosed
-        is_spaced = index != self.position
-        self.position = index + 1
+        is_spaced = token.start != self.position
+        self.position = token.end
+        self.taken += 1
+        if self.taken > self._most:
+            raise Unclosed
         return Piece(token.kind, token.text, is_spaced)
 
 
 def _opens(pending: list[Piece], rest: _Rest) -> bool:
     if pending:
         return pending[-1].text == "("
-    token, _ = rest.peek()
+    token = rest.peek()
     return token is not None and token.text == "("
 
 

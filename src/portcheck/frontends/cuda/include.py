@@ -12,13 +12,17 @@ from pathlib import Path, PurePosixPath
 
 from portcheck.core.source import SourceFile, decoded
 from portcheck.frontends.cuda.definitions import Definitions
+from portcheck.frontends.cuda.origins import Origins
 from portcheck.frontends.cuda.preprocess import Preprocessor
 from portcheck.frontends.cuda.repair import read_unit
+from portcheck.frontends.cuda.syntax import Unit
 
 _SUFFIXES = frozenset({".h", ".hh", ".hpp", ".hxx", ".cuh", ".cu", ".inc", ".inl", ".c", ".cc", ".cpp"})
 _MOST_FILES = 64
 _DEEPEST = 12
 _LARGEST = 1_000_000
+_MOST_KEPT = 4_000_000
+"""Characters of the headers that are kept for the next file: files of one project name the same ones."""
 _VERSION_CONTROL = (".git", ".hg", ".svn")
 
 
@@ -60,7 +64,7 @@ class Includes:
         finally:
             self._folders.pop()
             preprocessor.undefined = undefined
-        self.definitions.collect(read_unit(source, prepared, (origins,)), own=False)
+        self.definitions.collect(_parsed(source, prepared, origins), own=False)
 
     def _find(self, name: str, is_quoted: bool) -> Path | None:
         if not name or "\0" in name or PurePosixPath(name).is_absolute() or Path(name).suffix not in _SUFFIXES:
@@ -109,3 +113,17 @@ def _read(path: Path) -> SourceFile | None:
         return SourceFile(str(path), *decoded(path.read_bytes()))
     except OSError:
         return None
+
+
+def _parsed(source: SourceFile, prepared: str, origins: Origins) -> Unit:
+    """A header parsed, or as it was parsed for another file whose macros make the same of it."""
+    key = (source, prepared, origins)
+    unit = _kept.pop(key, None) or read_unit(source, prepared, (origins,))
+    _kept[key] = unit
+    while sum(len(text) for _, text, _ in _kept) > _MOST_KEPT:
+        del _kept[next(iter(_kept))]
+    return unit
+
+
+_kept: dict[tuple[SourceFile, str, Origins], Unit] = {}
+"""The headers read last, the oldest first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -45,9 +45,10 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _NO_LINE_END = re.compile(r"[^\r\n]")
 _CONTINUED = re.compile(r"\\(?:\r\n|\r|\n)")
 _DIRECTIVE = re.compile(
-    rf"(?P<comment>{_COMMENT})|(?P<string>{_RAW_STRING}|{_QUOTED}|(?<!\w)\d[\w.']*)"
-    rf"|(?P<directive>\#(?:/\*[\s\S]*?(?:\*/|\Z)|\\(?:\r\n|[\s\S])?|[^\r\n\\])*)"
+    rf"[^\#/\"'0-9RLuU]+|(?P<comment>{_COMMENT})|(?P<string>{_RAW_STRING}|{_QUOTED}|(?<!\w)\d[\w.']*)"
+    rf"|(?P<directive>\#(?:/\*[\s\S]*?(?:\*/|\Z)|\\(?:\r\n|[\s\S])?|[^\r\n\\])*)|[\s\S]"
 )
+_USE = re.compile(rf"""[^\w"'/]+|(?:{_COMMENT}|{_RAW_STRING}|{_QUOTED}|{_NUMBER})|(?P<name>[^\W\d]\w*)|[\s\S]""")
 _KINDS = {kind.value: kind for kind in TokenKind}
 _MEANINGLESS = frozenset({TokenKind.SPACE.value, TokenKind.COMMENT.value})
 
@@ -76,6 +77,26 @@ def spaced(text: str) -> Iterator[tuple[Token, bool]]:
     for token in _significant(text):
         yield token, token.start > end
         end = token.end
+
+
+def token_at(text: str, position: int) -> Token | None:
+    """The first token that means something at or after `position`, where a token begins; None at the end."""
+    while position < len(text):
+        found = _TOKEN.match(text, position)
+        assert found is not None
+        kind = found.lastgroup or ""
+        if kind not in _MEANINGLESS:
+            return Token(_KINDS[kind], found.group(), position)
+        position = found.end()
+    return None
+
+
+def next_use(text: str, position: int, names: Container[str]) -> Token | None:
+    """The first of `names` that is a token at or after `position`, where a token begins; None where there is none."""
+    for found in _USE.finditer(text, position):
+        if found.lastgroup == "name" and found.group() in names:
+            return Token(TokenKind.NAME, found.group(), found.start())
+    return None
 
 
 def names_in(text: str) -> set[str]:

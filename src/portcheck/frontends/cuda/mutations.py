@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -63,15 +64,23 @@ class Mutations:
 
     def within(self, name: str, start: int, end: int) -> list[Mutation]:
         """The changes of `name` between two byte offsets."""
-        return [found for found in self._by_name.get(name, ()) if start <= found.start < end]
+        found = self._by_name.get(name, [])  # in the order of the text
+        first, last = (bisect_left(found, place, key=_start) for place in (start, end))
+        return found[first:last]
 
     def is_changed(self, name: str, start: int, end: int) -> bool:
         """Whether `name` is changed between two byte offsets."""
-        return bool(self.within(name, start, end))
+        found = self._by_name.get(name, [])
+        first = bisect_left(found, start, key=_start)
+        return first < len(found) and found[first].start < end
 
     def is_straight(self, name: str, start: int, scope: Node) -> bool:
         """Whether every change of `name` after `start` in the block `scope` always runs when the block does."""
         return all(found.block == scope.key for found in self.within(name, start, scope.end))
+
+
+def _start(mutation: Mutation) -> int:
+    return mutation.start
 
 
 def _shown(node: Node, shows: Callable[[Node, int], bool]) -> Iterator[str]:

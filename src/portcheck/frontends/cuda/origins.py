@@ -23,6 +23,12 @@ class Origins:
         self._before = [(0, -1)]
         """Where each stretch began, and where it ended if all of it stands in one place; else -1."""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Origins) and (self._starts, self._before) == (other._starts, other._before)
+
+    def __hash__(self) -> int:
+        return hash((len(self._starts), self._starts[-1]))
+
     def add(self, start: int, before: int, end: int = -1) -> None:
         """Says where the stretch that begins at `start` stood."""
         self._starts.append(start)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from portcheck.frontends.cuda.conditions import holds
 from portcheck.frontends.cuda.expansion import Exceeded, Expander, Unclosed
-from portcheck.frontends.cuda.lexer import TokenKind, blank, directives, names_in, significant, tokens_of
+from portcheck.frontends.cuda.lexer import blank, directives, names_in, next_use, significant
 from portcheck.frontends.cuda.macros import Macro, read_definition
 from portcheck.frontends.cuda.origins import Edit, Origins, edited
 from portcheck.knowledge import ConstructKind, load
@@ -83,25 +83,20 @@ class Preprocessor:
             edits.extend(self._expanded(text, start))
 
     def _expanded(self, text: str, offset: int) -> list[Edit]:
-        tokens = tokens_of(text)
         expander = Expander(self._expandable, 0)
         edits: list[Edit] = []
-        index = 0
-        while index < len(tokens) and not self.has_exceeded:
-            token = tokens[index]
-            index += 1
-            if token.kind is not TokenKind.NAME or token.text not in self._expandable:
-                continue
+        name = next_use(text, 0, self._expandable)
+        while name is not None and not self.has_exceeded:
             expander.budget = allowed = min(self._left, _MOST_TOKENS_OF_ONE)
             try:
-                expanded, after = expander.use(tokens, index - 1)
+                expanded, end = expander.use(text, name)
             except (Exceeded, Unclosed, RecursionError):
-                expanded, after = token.text, index
+                expanded, end = name.text, name.end
             self._left -= allowed - max(expander.budget, 0)
             self.has_exceeded = self._left <= 0
-            if expanded != token.text or after != index:
-                edits.append(Edit(offset + token.start, offset + tokens[after - 1].end, expanded))
-                index = after
+            if expanded != name.text or end != name.end:
+                edits.append(Edit(offset + name.start, offset + end, expanded))
+            name = next_use(text, end, self._expandable)
         return edits
 
 

@@ -41,6 +41,7 @@ class Unit:
         self.tree = tree
         self.origins = origins
         self.fixed = fixed
+        self._nodes: dict[int, Node] = {}
 
     @cached_property
     def is_wide(self) -> bool:
@@ -50,12 +51,23 @@ class Unit:
     @property
     def root(self) -> Node:
         """The node that holds the whole text."""
-        return Node(self, self.tree.root_node)
+        return self.node(self.tree.root_node)
+
+    def node(self, raw: Raw) -> Node:
+        """The node for one of the library's: the same one each time, until they are forgotten."""
+        found = self._nodes.get(raw.id)
+        if found is None:
+            found = self._nodes[raw.id] = Node(self, raw)
+        return found
+
+    def forget(self) -> None:
+        """Lets go of the nodes that nobody else holds."""
+        self._nodes.clear()
 
     def at(self, start: int, end: int) -> Node:
         """The smallest node that covers the bytes from `start` to `end`."""
         raw = self.tree.root_node.descendant_for_byte_range(start, end)
-        return self.root if raw is None else Node(self, raw)
+        return self.root if raw is None else self.node(raw)
 
     def may_be_misread(self, node: Node) -> bool:
         """Whether `node` is the outermost of operations that a cast is part of, whose type may be no type."""
@@ -96,33 +108,31 @@ class Unit:
 
 
 class Node:
-    """A node of a parsed text."""
+    """A node of a parsed text; ask its unit for one. What was asked of it once is at hand."""
 
-    __slots__ = ("raw", "unit")
+    __slots__ = ("_children", "_fields", "_named", "_text", "_words", "end", "raw", "start", "type", "unit")
 
     def __init__(self, unit: Unit, raw: Raw) -> None:
         self.unit = unit
         self.raw = raw
-
-    @property
-    def type(self) -> str:
+        self.type: str = raw.type
         """The grammar's name for it."""
-        return self.raw.type
+        self.start: int = raw.start_byte
+        """Its first byte."""
+        self.end: int = raw.end_byte
+        """The byte after its last."""
+        self._text: str | None = None
+        self._fields: dict[str, Node | None] | None = None
+        self._children: list[Node] | None = None
+        self._named: list[Node] | None = None
+        self._words: frozenset[str] | None = None
 
     @property
     def text(self) -> str:
         """The source text it covers."""
-        return self.unit.encoded[self.start : self.end].decode("utf-8", "replace")
-
-    @property
-    def start(self) -> int:
-        """Its first byte."""
-        return self.raw.start_byte
-
-    @property
-    def end(self) -> int:
-        """The byte after its last."""
-        return self.raw.end_byte
+        if self._text is None:
+            self._text = self.unit.encoded[self.start : self.end].decode("utf-8", "replace")
+        return self._text
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -137,17 +147,22 @@ class Node:
     @property
     def parent(self) -> Node | None:
         """The node that holds it."""
-        return self._wrap(self.raw.parent)
+        raw = self.raw.parent
+        return None if raw is None else self.unit.node(raw)
 
     @property
     def children(self) -> list[Node]:
-        """All its children but comments."""
-        return [Node(self.unit, child) for child in self.raw.children if child.type != "comment"]
+        """All its children but comments; not to be changed."""
+        if self._children is None:
+            self._children = [self.unit.node(child) for child in self.raw.children if child.type != "comment"]
+        return self._children
 
     @property
     def named(self) -> list[Node]:
-        """Its named children but comments."""
-        return [Node(self.unit, child) for child in self.raw.named_children if child.type != "comment"]
+        """Its named children but comments; not to be changed."""
+        if self._named is None:
+            self._named = [self.unit.node(child) for child in self.raw.named_children if child.type != "comment"]
+        return self._named
 
     @property
     def is_broken(self) -> bool:
@@ -161,16 +176,23 @@ class Node:
 
     def field(self, name: str) -> Node | None:
         """The child in the grammar's field `name`."""
-        return self._wrap(self.raw.child_by_field_name(name))
+        if self._fields is None:
+            self._fields = {}
+        elif name in self._fields:
+            return self._fields[name]
+        raw = self.raw.child_by_field_name(name)
+        found = self._fields[name] = None if raw is None else self.unit.node(raw)
+        return found
 
     def fields(self, name: str) -> list[Node]:
         """All children in the grammar's field `name`."""
-        return [Node(self.unit, child) for child in self.raw.children_by_field_name(name)]
+        return [self.unit.node(child) for child in self.raw.children_by_field_name(name)]
 
     def has(self, text: str) -> bool:
         """Whether a direct child is, or is written, `text`."""
-        written = text.encode()
-        return any(child.type == text or child.text == written for child in self.raw.children)
+        if self._words is None:
+            self._words = frozenset(word for child in self.raw.children for word in _words(child))
+        return text in self._words
 
     def below(self) -> Iterator[Node]:
         """It and everything below it, parents first."""
@@ -186,8 +208,15 @@ class Node:
         find = walk if self.unit.is_wide else search
         return [Node(self.unit, raw) for raw in find(self.raw, kinds)]
 
-    def _wrap(self, raw: Raw | None) -> Node | None:
-        return None if raw is None else Node(self.unit, raw)
+
+_LONGEST = 64
+"""Bytes of a child that somebody may ask for by what it is written as."""
+
+
+def _words(child: Raw) -> Iterator[str]:
+    yield child.type
+    if child.end_byte - child.start_byte <= _LONGEST and child.is_named and child.text is not None:
+        yield child.text.decode("utf-8", "replace")
 
 
 class Wreck(Node):
@@ -197,17 +226,9 @@ class Wreck(Node):
 
     def __init__(self, parts: list[Node]) -> None:
         super().__init__(parts[0].unit, parts[0].raw)
+        self.type = "ERROR"
+        self.end = parts[-1].end
         self._parts = parts
-
-    @property
-    def type(self) -> str:
-        """That of text that did not parse."""
-        return "ERROR"
-
-    @property
-    def end(self) -> int:
-        """The byte after its last."""
-        return self._parts[-1].end
 
     @property
     def children(self) -> list[Node]:
