@@ -126,6 +126,7 @@ class Definitions:
                 self._methods(node)
             if node.type not in ("compound_statement", "lambda_expression", "field_declaration_list"):
                 stack.extend((child, inner, space) for child in reversed(children))
+        unit.forget()
 
     def holds_reference(self, name: str) -> bool:
         """Whether the record `name` has a member that is a reference."""

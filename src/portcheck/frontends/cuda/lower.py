@@ -281,6 +281,8 @@ def _run(state: State, body: Node) -> None:
 
 
 def _reset(state: State) -> None:
+    for unit in state.definitions.units:
+        unit.forget()  # one kernel has little to do with the text of another
     state.scopes, state.buffers, state.hoisted, state.names = [Scope(state.builder.depth + 1)], {}, [], set()
     state.locals, state.kept = set(), {}
     state.template_parameters = []
