@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from portcheck.frontends.cuda.lexer import significant, tokens_of
+from portcheck.frontends.cuda.lexer import TokenKind, next_use, significant, token_at, tokens_of
 
 CUTS = {
     "names and numbers": ("a1+0x1p-3f", ["a1", "+", "0x1p-3f"]),
@@ -33,6 +33,21 @@ def test_tokens_are_those_of_cpp(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize("text", [text for text, _ in CUTS.values()], ids=CUTS)
 def test_tokens_joined_are_the_text(text: str) -> None:
     assert "".join(token.text for token in tokens_of(text)) == text
+
+
+ALL = " ".join(["//*", "a.5e+b", "'\"'", "1'a'b", "/a*b", "x/y", *(text for text, _ in CUTS.values())])
+
+
+@pytest.mark.parametrize("start", range(0, len(ALL), 7))
+def test_names_and_tokens_are_found_from_where_a_token_begins(start: int) -> None:
+    text = ALL[start:]
+    names = [token for token in tokens_of(text) if token.kind is TokenKind.NAME and token.text in "abcdex"]
+    found, position = [], 0
+    while (use := next_use(text, position, "abcdex")) is not None:
+        found.append(use)
+        position = use.end
+    assert found == names
+    assert [token_at(text, token.start) for token in significant(text)] == significant(text)
 
 
 @pytest.mark.parametrize("piece", ['R"(', "/*", '"\\', "'", "1'", "//\\\n", 'R"((', "..."])
