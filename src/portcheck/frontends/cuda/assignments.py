@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 from portcheck.core.dtype import INT32
-from portcheck.frontends.cuda.arithmetic import binary, one_of
+from portcheck.frontends.cuda.arithmetic import binary, logical, one_of
 from portcheck.frontends.cuda.atomic_objects import is_atomic_object, object_assignment, object_step
 from portcheck.frontends.cuda.bits import copy_bits, is_reinterpreted
 from portcheck.frontends.cuda.choices import condition
@@ -29,8 +30,9 @@ from portcheck.frontends.cuda.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.vectors import is_variable, variable_members
-from portcheck.ir import ZERO, Branch, Const, Op, OpaqueKind
+from portcheck.ir import ZERO, Branch, Const, Op, OpaqueKind, Operator
 
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _EFFECTS = ("call_expression", "assignment_expression", "update_expression")
 
 
@@ -53,7 +55,7 @@ def is_vector(value: Value) -> bool:
 
 
 def memberwise(state: State, node: Node, sides: tuple[Value, Value], text: str) -> Value:
-    """An operator on vectors: member by member, a number against each."""
+    """An operator on vectors: member by member, a number against each; a comparison holds where it does for all."""
     shape = next(side for side in sides if isinstance(side, Aggregate))
     members: list[tuple[str, Value]] = []
     for name, _ in shape.members:
@@ -65,6 +67,9 @@ def memberwise(state: State, node: Node, sides: tuple[Value, Value], text: str) 
         if result is None:
             return state.opaque(node, f"operator {text} on {shape.type.name}", kind=OpaqueKind.DTYPE)
         members.append((name, result))
+    if text in _COMPARISONS:
+        holds = [member for _, member in members if isinstance(member, Scalar)]
+        return reduce(lambda one, other: logical(state, Operator.LOGICAL_AND, one, other, text), holds)
     return Aggregate(shape.type, tuple(members))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import BOOL, INT64, UINT64
 from portcheck.frontends.cuda.addresses import pointer_at
 from portcheck.frontends.cuda.conversions import convert, pure
+from portcheck.frontends.cuda.numbers import bits_of
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.stepping import stride_of
@@ -25,6 +26,7 @@ from portcheck.frontends.cuda.values import (
 from portcheck.frontends.cuda.views import flat, is_zero
 from portcheck.ir import Const, OpaqueKind, Operator
 
+_BYTE = 8
 _COMPARISONS = {
     "==": Operator.EQUAL, "!=": Operator.NOT_EQUAL, "<": Operator.LESS, "<=": Operator.LESS_EQUAL,
     ">": Operator.GREATER, ">=": Operator.GREATER_EQUAL,
@@ -57,7 +59,26 @@ def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Va
     loaded = read(state, value, inner)
     if isinstance(loaded, Aggregate) and loaded.type.name == type_.name:
         return loaded
+    widened = _widened(state, loaded, type_, via)
+    if widened is not None:
+        return widened
     return state.opaque(node, f"cast to {type_.name}", kind=OpaqueKind.DTYPE)
+
+
+def _widened(state: State, value: Value, type_: CType, via: str) -> Value | None:
+    """A vector of numbers of 8 bits as one of wider numbers, which is the only cast between vectors there is."""
+    if not isinstance(value, Aggregate) or type_.kind is not TypeKind.VECTOR:
+        return None
+    parts = [part for _, part in value.members if isinstance(part, Scalar)]
+    if len(parts) != len(type_.fields) or any(bits_of(state, part.dtype) != _BYTE for part in parts):
+        return None
+    if not all(part.dtype.is_float for part in parts):
+        return None
+    pairs = zip(type_.fields, parts, strict=True)
+    members = [
+        (name, convert(state, part, field.dtype, via)) for (name, field), part in pairs if field.dtype is not None
+    ]
+    return Aggregate(type_, tuple(members))
 
 
 def has_record(value: Value) -> bool:

@@ -9,6 +9,7 @@ from portcheck.core.dtype import BOOL, FLOAT64, INT32, DType, dtype_named
 from portcheck.frontends.cuda.arithmetic import apply_operator, select
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import common, convert, convert_constant
+from portcheck.frontends.cuda.numbers import bits_of, joined, unsigned_of
 from portcheck.frontends.cuda.places import pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Aggregate, Nothing, Scalar, Value
@@ -41,18 +42,26 @@ def _memberwise(state: State, call: CallSite, construct: Construct, values: list
         rows.append((name, _composed(state, call, construct, numbers)))
     if construct.semantics is Semantics.COMPUTE_COMPARE_ALL:
         return reduce(lambda one, other: _of(state, Operator.LOGICAL_AND, one, other), [number for _, number in rows])
+    if construct.semantics is Semantics.COMPUTE_COMPARE_MASK:
+        part = unsigned_of(bits_of(state, dtype_named(construct.dtype)) // len(rows))
+        ones, zero = Scalar(Const(-1, INT32), INT32), Scalar(Const(0, INT32), INT32)
+        return joined(state, [convert(state, select(state, number, ones, zero), part) for _, number in rows])
     return Aggregate(shape.type, tuple(rows))
 
 
 def _composed(state: State, call: CallSite, construct: Construct, numbers: tuple[Scalar, ...]) -> Scalar:
     """The composition on numbers brought to their common type, or to that of the function."""
     dtype = reduce(common, (number.dtype for number in numbers))
-    if construct.dtype not in ("", "operand", "bool"):
+    is_compared = construct.semantics in _COMPARED
+    if construct.dtype not in ("", "operand", "bool") and not is_compared:
         dtype = dtype_named(construct.dtype)
-    elif not dtype.is_float:
+    elif not dtype.is_float and construct.semantics is not Semantics.COMPUTE_CLAMP:
         dtype = FLOAT64
     operands = tuple(convert(state, number, dtype) for number in numbers)
     return _COMPOSITIONS[construct.semantics](state, call, construct, operands, dtype)
+
+
+_COMPARED = frozenset({Semantics.COMPUTE_COMPARE_MASK, Semantics.COMPUTE_COMPARE_NUMBERS})
 
 
 def is_composition(construct: Construct) -> bool:
@@ -122,11 +131,50 @@ def _sign_bit(state: State, call: CallSite, construct: Construct, operands: tupl
     return _of(state, Operator.LESS, signed, _constant(0, dtype), via=call.via)
 
 
-def _compare_all(
+def _compare(state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType) -> Scalar:
+    """A comparison that holds where an operand is NaN if its value is 1, and fails there if it is 0."""
+    operator = construct.operator or Operator.EQUAL
+    holds = apply_operator(state, operator, operands, dtype, call.via)
+    if construct.value is None or (operator is Operator.NOT_EQUAL) == bool(construct.value):
+        return holds
+    is_none = [_of(state, Operator.IS_NAN, operand, via=call.via) for operand in operands]
+    either = _of(state, Operator.LOGICAL_OR, is_none[0], is_none[1], via=call.via)
+    if construct.value:
+        return _of(state, Operator.LOGICAL_OR, holds, either, via=call.via)
+    return _of(state, Operator.LOGICAL_AND, holds, _of(state, Operator.LOGICAL_NOT, either), via=call.via)
+
+
+def rectified(state: State, value: Scalar, via: str = "") -> Scalar:
+    """`value`, or 0 where it is less; NaN stays."""
+    zero = _constant(0, value.dtype)
+    return select(state, _of(state, Operator.LESS, value, zero, via=via), zero, value)
+
+
+def _rectified(
     state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType
 ) -> Scalar:
-    del dtype
-    return apply_operator(state, construct.operator or Operator.EQUAL, operands, operands[0].dtype, call.via)
+    operator = construct.operator or Operator.FMA
+    return rectified(state, apply_operator(state, operator, operands, dtype, call.via), call.via)
+
+
+def _clamp(state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType) -> Scalar:
+    """The first number, or the limit that it is beyond; NaN stays."""
+    del construct, dtype
+    value, low, high = operands
+    below = _of(state, Operator.LESS, value, low, via=call.via)
+    above = _of(state, Operator.LESS, high, value, via=call.via)
+    return select(state, below, low, select(state, above, high, value))
+
+
+def _fold(state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType) -> Scalar:
+    """The least or greatest of several numbers, of the sum of the first two and the third, of those and 0."""
+    operator = construct.operator or Operator.MAXIMUM
+    if construct.semantics is Semantics.COMPUTE_ADD_THEN:
+        operands = (apply_operator(state, Operator.ADD, operands[:2], dtype, call.via), *operands[2:])
+    found = reduce(lambda one, other: apply_operator(state, operator, (one, other), dtype, call.via), operands)
+    if construct.value is None:
+        return found
+    return apply_operator(state, Operator.MAXIMUM, (found, _constant(int(construct.value), dtype)), dtype, call.via)
 
 
 def _average(state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType) -> Scalar:
@@ -238,7 +286,9 @@ _COMPOSITIONS: dict[Semantics, Composition] = {
     Semantics.COMPUTE_SATURATE: _saturate, Semantics.COMPUTE_POSITIVE_DIFFERENCE: _positive_difference,
     Semantics.COMPUTE_RECIPROCAL_OF: _reciprocal_of, Semantics.COMPUTE_IS_FINITE: _is_finite,
     Semantics.COMPUTE_PROPAGATING: _propagating, Semantics.COMPUTE_SIGN_BIT: _sign_bit,
-    Semantics.COMPUTE_COMPARE_ALL: _compare_all,
+    Semantics.COMPUTE_COMPARE_ALL: _compare, Semantics.COMPUTE_COMPARE_NUMBERS: _compare,
+    Semantics.COMPUTE_COMPARE_MASK: _compare, Semantics.COMPUTE_RECTIFIED: _rectified,
+    Semantics.COMPUTE_CLAMP: _clamp, Semantics.COMPUTE_FOLD: _fold, Semantics.COMPUTE_ADD_THEN: _fold,
     Semantics.COMPUTE_AVERAGE: _average, Semantics.COMPUTE_FIXED_ORDER: _fixed_order, Semantics.COMPUTE_NORM: _norm,
 }  # fmt: skip
 _SPLITS: dict[Semantics, Callable[[State, CallSite, Construct, Scalar], Split]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import BOOL, UINT32, DType, DTypeKind, dtype_named
 from portcheck.frontends.cuda.arithmetic import apply_operator, select
 from portcheck.frontends.cuda.assembly import Handler, Run, Step, UnreadInstructionError
-from portcheck.frontends.cuda.compositions import propagated, saturated
+from portcheck.frontends.cuda.compositions import propagated, rectified, saturated
 from portcheck.frontends.cuda.conversions import convert, default_rounding, integer_bits
 from portcheck.frontends.cuda.numbers import bits_of, calculate, reinterpreted, unsigned_of
 from portcheck.frontends.cuda.ptx import Both, Several, Written
@@ -62,18 +62,10 @@ def _operate(run: Run, step: Step, operator: Operator, operands: tuple[Scalar, .
     if step.has("NaN"):
         value = propagated(run.state, operands, value, step.via)
     if step.has("relu"):
-        value = _not_negative(run, step, value)
+        value = rectified(run.state, value, step.via)
     if step.has("sat") and not dtype.is_float:
         raise UnreadInstructionError(step.via)
     return saturated(run.state, value, step.via) if step.has("sat") else value
-
-
-def _not_negative(run: Run, step: Step, value: Scalar) -> Scalar:
-    """A number, or 0 where it is less; NaN stays."""
-    dtype = value.dtype
-    zero = Scalar(Const(0.0 if dtype.is_float else 0, dtype), dtype)
-    is_less = apply_operator(run.state, Operator.LESS, (value, zero), BOOL, step.via)
-    return select(run.state, is_less, zero, value)
 
 
 def _divides(run: Run, step: Step) -> None:
@@ -234,7 +226,7 @@ def _converted(run: Run, step: Step, value: Scalar, to: DType) -> Scalar:
         raise UnreadInstructionError(step.via)
     number = convert(run.state, value, to, step.via, rounding, saturates)
     if step.has("relu"):
-        return _not_negative(run, step, number)
+        return rectified(run.state, number, step.via)
     return saturated(run.state, number, step.via) if step.has("sat") and to.is_float else number
 
 

@@ -10,6 +10,7 @@ from portcheck.frontends.cuda.asynchronous import landed
 from portcheck.frontends.cuda.atomics import atomic, is_atomic
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.checks import check, is_check
+from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.complexes import complex_function, is_complex
 from portcheck.frontends.cuda.compositions import composed, is_composition, is_split, saturated, split_results
 from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
@@ -18,7 +19,7 @@ from portcheck.frontends.cuda.exchanges import exchange, is_exchange, match_all
 from portcheck.frontends.cuda.facilities import make_pipeline
 from portcheck.frontends.cuda.fragments import fragment_call, is_fragment_call
 from portcheck.frontends.cuda.groups import group_barrier, make_group, reduce_lanes, scan_lanes
-from portcheck.frontends.cuda.numbers import reinterpreted
+from portcheck.frontends.cuda.numbers import joined, reinterpreted, split
 from portcheck.frontends.cuda.ordering import is_ordering, ordering
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.random import is_random, random
@@ -30,7 +31,7 @@ from portcheck.frontends.cuda.types import vector_type
 from portcheck.frontends.cuda.values import Aggregate, CType, Nothing, Place, Scalar, Value
 from portcheck.frontends.cuda.vectors import loaded
 from portcheck.frontends.cuda.words import is_word_function, word_function
-from portcheck.ir import Cast, Const, Operator, Rounding, arity
+from portcheck.ir import Assume, Cast, Compute, Const, Load, Operator, Rounding, Select, arity
 from portcheck.knowledge import Construct, Role, Semantics
 
 _KEEPS_INTEGERS = frozenset(
@@ -258,6 +259,22 @@ def _hint(state: State, call: CallSite, construct: Construct) -> Value | None:
     return values[0] if values and (construct.dtype == "operand" or call.node.key != state.statement) else Nothing()
 
 
+def _widen(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """Numbers of 8 bits, in the format that an argument names, from the bits of a word."""
+    if len(call.arguments) < len(construct.parameters):
+        return None
+    named = state.construct(call.arguments[1].text)
+    if named is None or not named.dtype:
+        return None
+    dtype, narrow = dtype_named(construct.dtype), dtype_named(named.dtype)
+    word = scalar(state, state.evaluate(call.arguments[0]), call.arguments[0])
+    numbers = [convert(state, part, dtype, call.via) for part in split(state, word, narrow, construct.lanes)]
+    type_ = vector_type(state, dtype, construct.lanes) if construct.lanes > 1 else None
+    if type_ is None:
+        return numbers[0] if len(numbers) == 1 else None
+    return Aggregate(type_, tuple((name, part) for (name, _), part in zip(type_.fields, numbers, strict=True)))
+
+
 def _narrow(state: State, call: CallSite, construct: Construct) -> Value | None:
     """The bits of a number in a format of 8 bits, which the arguments name, and whether what is too large saturates."""
     if len(call.arguments) < len(construct.parameters):
@@ -266,12 +283,29 @@ def _narrow(state: State, call: CallSite, construct: Construct) -> Value | None:
     formats = [found.dtype for found in named if found is not None and found.dtype]
     if None in named or len(formats) != 1:
         return None
-    number = scalar(state, state.evaluate(call.arguments[0]), call.arguments[0])
-    saturates = any(found is not None and found.saturates for found in named)
-    if not number.dtype.is_float:
+    value = read(state, state.evaluate(call.arguments[0]), call.arguments[0])
+    parts = [part for _, part in value.members] if isinstance(value, Aggregate) else [value]
+    numbers = [part for part in parts if isinstance(part, Scalar) and part.dtype.is_float]
+    if len(numbers) != construct.lanes or len(parts) != construct.lanes:
         return None
-    narrow = convert(state, number, dtype_named(formats[0]), call.via, Rounding.NEAREST_EVEN, saturates)
-    return reinterpreted(state, narrow, UINT8, call.via)
+    saturates = any(found is not None and found.saturates for found in named)
+    dtype = dtype_named(formats[0])
+    narrow = [convert(state, part, dtype, call.via, Rounding.NEAREST_EVEN, saturates) for part in numbers]
+    bits = [reinterpreted(state, part, UINT8, call.via) for part in narrow]
+    return bits[0] if len(bits) == 1 else joined(state, bits)
+
+
+def _assume(state: State, call: CallSite, construct: Construct) -> Value | None:
+    """A condition that the source promises; one that cannot be looked at without doing something is none."""
+    del construct
+    if len(call.arguments) != 1:
+        return None
+    with state.builder.region() as emitted:
+        holds = condition(state, call.arguments[0])
+    if all(isinstance(op, Load | Cast | Compute | Select) for op in emitted):
+        state.builder.adopt(emitted)
+        state.builder.emit(Assume, condition=holds.expr, via=call.via)
+    return Nothing()
 
 
 def _swap(state: State, call: CallSite, construct: Construct) -> Value | None:
@@ -317,6 +351,8 @@ _HANDLERS: dict[Semantics, Callable[[State, CallSite, Construct], Value | None]]
     Semantics.COPY: copy_bytes,
     Semantics.FILL: fill_bytes,
     Semantics.CAST_FP8: _narrow,
+    Semantics.CAST_FROM_FP8: _widen,
+    Semantics.ASSUME: _assume,
     Semantics.SWAP: _swap,
     Semantics.COMPUTE_NOT_A_NUMBER: _not_a_number,
     Semantics.ORDER: _order,

@@ -13,7 +13,7 @@ from portcheck.frontends.cuda.numbers import calculate, joined, split
 from portcheck.frontends.cuda.places import scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.values import Scalar, Value
-from portcheck.ir import Const, Operator
+from portcheck.ir import Const, Operator, arity
 from portcheck.knowledge import Construct, Semantics
 
 Part = Callable[[State, Construct, tuple[Scalar, ...]], Scalar]
@@ -42,7 +42,13 @@ def simd(state: State, call: CallSite, construct: Construct) -> Value | None:
 def _computed(state: State, construct: Construct, parts: tuple[Scalar, ...]) -> Scalar:
     """One operator, its result kept within the part's range where the function saturates."""
     operator = construct.operator or Operator.ADD
-    value = apply_operator(state, operator, parts, INT32, construct.name)
+    count = arity(operator)
+    value = apply_operator(state, operator, parts[:count], INT32, construct.name)
+    for part in parts[count:]:
+        value = apply_operator(state, operator, (value, part), INT32, construct.name)
+    if construct.value is not None:
+        least_wanted = Scalar(Const(int(construct.value), INT32), INT32)
+        value = apply_operator(state, Operator.MAXIMUM, (value, least_wanted), INT32, construct.name)
     if not construct.saturates:
         return value
     element = dtype_named(construct.dtype)

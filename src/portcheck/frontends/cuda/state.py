@@ -253,6 +253,8 @@ class State:
             return self.construct(name[2:])
         if found is None and separator and head == "std":
             found = self.knowledge.construct(rest)
+        if found is None and separator and head == "cuda":
+            found = self.construct(rest) if rest.startswith("std::") else None
         for opened in self.definitions.opened if found is None and not separator else ():
             found = found or self.knowledge.construct(f"{opened}::{name}")
         return found

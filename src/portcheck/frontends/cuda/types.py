@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from portcheck.core.dtype import DType, dtype_named
+from portcheck.core.dtype import CONCRETE, DType, dtype_named
 from portcheck.frontends.cuda.constants import constant_of
 from portcheck.frontends.cuda.definitions import declared_name
 from portcheck.frontends.cuda.library_types import library_path, library_template
@@ -77,7 +77,7 @@ def named_type(state: State, name: str, depth: int = 0, at: Node | None = None) 
     if name == "void":
         return VOID
     facts = state.knowledge.cuda_dtype(name)
-    if facts is not None:
+    if facts is not None and facts.name in CONCRETE:
         return replace(scalar_type(dtype_named(facts.name)), name=name)
     macro = state.macros.get(name)
     if macro is not None and macro.parameters is None and depth < _DEEPEST_ALIAS:
