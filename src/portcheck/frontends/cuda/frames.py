@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from portcheck.core.dtype import DType
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.values import CType, Place, Value
+from portcheck.frontends.cuda.values import Aggregate, CType, Handle, Place, Pointer, PointerCell, Scalar, Slot, Value
+from portcheck.ir import Expr
 
 Binding = Value | CType
 
@@ -51,3 +52,22 @@ class Scope(dict[str, Binding]):
         super().__init__()
         self.depth = depth
         self.fixed: set[str] = set()
+
+
+def collect(binding: Binding, read: dict[str, None], operands: dict[Expr, None]) -> None:
+    """Adds the buffers that a binding leads to, and the expressions it stands for."""
+    match binding:
+        case Place(buffer=buffer) | Pointer(buffer=buffer):
+            read[buffer] = None
+        case PointerCell(buffer=buffer, offset=offset):
+            read[buffer] = None
+            read[offset] = None
+        case Slot(value=value) | Handle(target=value):
+            collect(value, read, operands)
+        case Scalar(expr=expr):
+            operands[expr] = None
+        case Aggregate(members=members):
+            for _, member in members:
+                collect(member, read, operands)
+        case _:
+            pass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from portcheck.core.dtype import FLOAT32, UINT32, DType
 from portcheck.core.source import Span
 from portcheck.frontends.cuda.definitions import Definitions
-from portcheck.frontends.cuda.frames import Binding, Exit, Frame, Scope
+from portcheck.frontends.cuda.frames import Binding, Exit, Frame, Scope, collect
 from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.mutations import Mutations
@@ -18,18 +18,13 @@ from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.recorder import Recorder
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import (
-    Aggregate,
     Buffer,
     Closure,
     CType,
-    Handle,
     Lost,
     Nothing,
     Place,
-    Pointer,
-    PointerCell,
     Scalar,
-    Slot,
     TypeKind,
     Value,
 )  # fmt: skip
@@ -356,7 +351,7 @@ class State:
                 held = closures.setdefault(id(binding), list(binding.scopes))
                 names.extend((word, held) for word in inner)
             elif binding is not None:
-                _collect(binding, read, operands)
+                collect(binding, read, operands)
             elif name in self.macros:
                 names.extend((token.text, scopes) for token in significant(self.macros[name].body))
         written = tuple(name for name in read if name not in self.buffers or not self.buffers[name].constant)
@@ -373,7 +368,7 @@ class State:
         found = {name: None for name in self.buffers if name not in self.locals}
         for scope in self.scopes:
             for binding in scope.values():
-                _collect(binding, found, {})
+                collect(binding, found, {})
         return tuple(name for name in found if name not in self.buffers or not self.buffers[name].constant)
 
     def builtin(self, name: str, semantics: Semantics) -> Scalar:
@@ -382,21 +377,3 @@ class State:
         if self.is_device:
             self.axes[name] = semantics
         return Scalar(Symbol(name, UINT32), UINT32)
-
-
-def _collect(binding: Binding, read: dict[str, None], operands: dict[Expr, None]) -> None:
-    match binding:
-        case Place(buffer=buffer) | Pointer(buffer=buffer):
-            read[buffer] = None
-        case PointerCell(buffer=buffer, offset=offset):
-            read[buffer] = None
-            read[offset] = None
-        case Slot(value=value) | Handle(target=value):
-            _collect(value, read, operands)
-        case Scalar(expr=expr):
-            operands[expr] = None
-        case Aggregate(members=members):
-            for _, member in members:
-                _collect(member, read, operands)
-        case _:
-            pass
