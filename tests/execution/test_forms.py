@@ -14,6 +14,28 @@ __device__ const char digits[] = "0123456789";
 __device__ int length(const char* s) { int i = 0; while (s[i]) ++i; return i; }
 """
 
+TABLE = "int m[3][4]; for (int i = 0; i < 12; ++i) m[i / 4][i % 4] = i; "
+ROWS = """
+__device__ int at(int (*w)[4], int i, int j) { return w[i][j]; }
+__device__ void set(int (*w)[4]) { w[1][1] = 70; ++w; (*w)[2] = 71; }
+"""
+RANGES = """
+struct It {
+  int v;
+  __device__ int operator*() const { return v; }
+  __device__ It& operator++() { ++v; return *this; }
+  __device__ bool operator!=(const It& o) const { return v != o.v; }
+};
+struct R { int a, b; __device__ It begin() const { return It{a}; } __device__ It end() const { return It{b}; } };
+struct Span {
+  int* p;
+  int n;
+  __device__ int* begin() const { return p; }
+  __device__ int* end() const { return p + n; }
+};
+__device__ int first(int n) { for (auto i : R{0, 10}) { if (i * 3 > n) return i; } return -1; }
+"""
+
 CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "one of two is assigned": (
         "", "int a = 1, b = 2; (n > 3 ? a : b) = 9; (n > 4 ? x[0] : x[1]) = 7; x[2] = a * 10 + b; (n > 3 ? a : b) += 5;"
@@ -45,6 +67,21 @@ CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
         LENGTH, "x[0] = length(\"hello\"); x[1] = length(\"\"); x[2] = \"0123456789abcdef\"[n + 7]; x[3] = digits[n];"
         "const char* s = \"xyz\"; x[4] = s[2]; x[5] = n > 2 && \"why\"; x[6] = length(R\"(a\\n)\");",
         (5, 0, 98, 52, 122, 1, 3, 0)),
+    "pointers to rows": (
+        ROWS, TABLE + "int (*w)[4] = m; x[0] = w[1][2]; w++; x[1] = (*w)[3]; w = m + 2; x[2] = w[-1][2] * 10 + **w;"
+        "x[3] = at(m, 2, 1); set(m); x[4] = m[1][1] + m[1][2]; int (*z)[4] = (int (*)[4])x; z[1][1] = 50;"
+        "int (&r)[4] = m[2]; x[6] = r[3]; for (int (*s)[4] = m; s != m + 2; ++s) x[7] += (*s)[1];",
+        (6, 7, 68, 9, 141, 50, 11, 71)),
+    "elements of several dimensions": (
+        "", TABLE + "x[0] = *(*(m + 1) + 2); x[1] = *m[2]; x[2] = *(m + 2)[0]; x[3] = &m[2][0] - &m[0][0];"
+        "x[4] = (m + 1 == &m[1]) + sizeof(m[0]);", (6, 8, 8, 8, 17, 0, 0, 0)),
+    "objects that are gone through": (
+        RANGES, "int s = 0; for (auto i : R{2, 6}) s = s * 10 + i; x[0] = s;"
+        "for (int i : R{0, 3}) { if (i == 1) continue; x[1 + i] = i + 50; }"
+        "Span p{x, 2}; for (auto& e : p) e += n; x[4] = first(4); x[5] = first(99);"
+        "for (int i : R{0, 2}) for (int j : R{0, 2}) x[6] += i * 10 + j + 1;", (2349, 54, 2, 52, 2, -1, 26, 0)),
+    "place of a member": ("struct S { char a; double b; short c; };", "x[0] = offsetof(S, b) * 10 + offsetof(S, c);",
+                          (96, 1, 2, 5, 3, 0, 0, 0)),
 }  # fmt: skip
 
 

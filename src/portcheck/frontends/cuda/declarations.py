@@ -177,15 +177,15 @@ def _as_expression(parameter: Node) -> Node | None:
 
 def _local(state: State, declarator: Node, declared: Declared, scope: Node | None) -> None:
     initial = declarator.field("value") if declarator.type == "init_declarator" else None
-    if declared.extents or declared.type.kind is TypeKind.ARRAY:
-        array_variable(state, declarator, declared, initial)
-        return
     listed = [initial] if initial is not None else []
     if initial is not None and initial.type in ("initializer_list", "argument_list"):
         listed = initial.named
     if declared.type.reference and len(listed) == 1:
         found = seen_as_declared(state, state.evaluate(listed[0]), declared.type)
         bind_reference(state, declared, found, listed[0])
+        return
+    if declared.extents or declared.type.kind is TypeKind.ARRAY:
+        array_variable(state, declarator, declared, initial)
         return
     if initial is not None and listed == [initial] and declared.type.kind in (TypeKind.VECTOR, TypeKind.DEDUCED):
         source = state.evaluate(initial)

@@ -21,7 +21,7 @@ from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import common
 from portcheck.frontends.cuda.fragment_types import fragment_member
 from portcheck.frontends.cuda.instruction_set import inline_assembly
-from portcheck.frontends.cuda.layout import layout
+from portcheck.frontends.cuda.layout import layout, offset_of
 from portcheck.frontends.cuda.literals import character_literal, number_literal
 from portcheck.frontends.cuda.members import member_place, member_value
 from portcheck.frontends.cuda.names import component, identifier
@@ -151,6 +151,8 @@ def _compound(state: State, node: Node) -> Value:
             return _comma(state, node)
         case "sizeof_expression" | "alignof_expression":
             return _size(state, node)
+        case "offsetof_expression":
+            return _offset(state, node)
         case "gnu_asm_expression":
             return inline_assembly(state, node)
         case "lambda_expression":
@@ -352,6 +354,15 @@ def _comma(state: State, node: Node) -> Value:
 def _qualified(state: State, node: Node) -> Value:
     """A name with a scope, or `T{...}`: resolved as if it were called with the arguments in braces."""
     return state.resolve_call(node)
+
+
+def _offset(state: State, node: Node) -> Value:
+    """`offsetof(T, member)`."""
+    type_, member = type_of(state, node.field("type")), node.field("member")
+    offset = offset_of(state, type_, member.text) if member is not None else None
+    if offset is None:
+        return state.opaque(node, f"place of a member of {type_.name}", UINT64, kind=OpaqueKind.DTYPE)
+    return Scalar(Const(offset, UINT64), UINT64)
 
 
 def _size(state: State, node: Node) -> Value:

@@ -11,7 +11,9 @@ from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.counted import Counted, read_counted
 from portcheck.frontends.cuda.declarations import declaration, declare_variable
 from portcheck.frontends.cuda.exits import not_taken
+from portcheck.frontends.cuda.misreadings import declares_indirectly
 from portcheck.frontends.cuda.places import element, read
+from portcheck.frontends.cuda.ranges import loop_over_object
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import base_type, declare
@@ -61,7 +63,10 @@ def _counted(state: State, node: Node, counted: Counted, body: Node) -> None:
 def _initialise(state: State, initial: Node | None, node: Node) -> None:
     if initial is None:
         return
-    if initial.type == "declaration":
+    indirect = declares_indirectly(state, initial)
+    if indirect is not None:
+        declaration(state, indirect, None)
+    elif initial.type == "declaration":
         declaration(state, initial, node)
     else:
         state.evaluate(initial)
@@ -120,6 +125,8 @@ def range_loop(state: State, node: Node) -> None:
         return
     array = state.evaluate(over)
     shape = state.buffers[array.buffer].shape if isinstance(array, Place) else ()
+    if loop_over_object(state, node, array):
+        return
     if not isinstance(array, Place) or array.remaining < 1 or len(array.index) >= len(shape):
         state.keep(node, "for over something that is no array", kind=OpaqueKind.CONTROL)
         return

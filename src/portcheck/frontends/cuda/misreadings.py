@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda.callsite import qualified_name
 from portcheck.frontends.cuda.declarations import declare_variable
+from portcheck.frontends.cuda.parse import parse
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.types import DEDUCED, Declared
+from portcheck.frontends.cuda.types import DEDUCED, Declared, named_type
 from portcheck.frontends.cuda.values import CType, TypeKind
 from portcheck.ir import OpaqueKind
 from portcheck.knowledge import ConstructKind
@@ -40,6 +42,24 @@ def misread_declaration(state: State, node: Node) -> Misread | None:
     type_node = left.field("left")
     type_name = qualified_name(state, type_node)[0] if type_node is not None else ""
     return Misread(node, type_name, name.text, value) if _is_type(state, type_name) else None
+
+
+def declares_indirectly(state: State, node: Node) -> Node | None:
+    """`T (*p)[4] = v;`, which the grammar reads as an element of a call, as the declaration it is; else None."""
+    target = node.field("left") if node.type == "assignment_expression" else node
+    while target is not None and target.type == "subscript_expression":
+        target = target.field("argument")
+    if target is None or target is node or target.type != "call_expression":
+        return None
+    function, arguments = target.field("function"), target.field("arguments")
+    inner = arguments.named[0] if arguments is not None and len(arguments.named) == 1 else None
+    if function is None or inner is None or inner.type != "pointer_expression":
+        return None
+    if named_type(state, function.text, at=function).kind is TypeKind.UNKNOWN:
+        return None
+    text = f"void f() {{ register {node.text}; }}"
+    unit = parse(SourceFile(node.span.path, text), text, fixed=node.span)
+    return next(iter(unit.root.found("declaration")), None) if not unit.root.is_broken else None
 
 
 def _is_type(state: State, name: str) -> bool:

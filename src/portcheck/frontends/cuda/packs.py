@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from portcheck.frontends.cuda.composing import Pieces
 from portcheck.frontends.cuda.definitions import Function, declared_name, function_of
 from portcheck.frontends.cuda.namespaces import space_of
-from portcheck.frontends.cuda.origins import Origins
-from portcheck.frontends.cuda.parse import parse
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import type_of_value
@@ -129,35 +128,17 @@ def _written(state: State, node: Node, sizes: Mapping[str, int], nothing: str) -
         writer.put("auto lambda = " if node.type == "lambda_expression" else "", node)
         writer.write(node, None)
         writer.put(";" + " }" * len(around), node)
-        state.written[key] = parse(node.unit.source, *writer.text(), node.unit.fixed).root
+        state.written[key] = writer.parsed()
     return state.written[key]
 
 
-class _Writer:
-    """Collects the text of a node with its packs written out, and where each part of it stood."""
+class _Writer(Pieces):
+    """Collects the text of a node with its packs written out."""
 
     def __init__(self, node: Node, sizes: Mapping[str, int], nothing: str) -> None:
-        self._unit = node.unit
+        super().__init__(node.unit)
         self._sizes = sizes
         self._nothing = nothing
-        self._parts: list[tuple[str, int, int]] = []
-
-    def text(self) -> tuple[str, tuple[Origins, ...]]:
-        """What was collected, and the edits that made it."""
-        origins, length = Origins(), 0
-        for text, start, end in self._parts:
-            if text:
-                origins.add(length, start, end)
-            length += len(text)
-        return "".join(text for text, _, _ in self._parts), (origins, *self._unit.origins)
-
-    def put(self, text: str, node: Node) -> None:
-        """Adds text that stands for `node`."""
-        self._parts.append((text, self._unit.character(node.start), self._unit.character(node.end)))
-
-    def _keep(self, start: int, end: int) -> None:
-        text = self._unit.encoded[start:end].decode("utf-8", "replace")
-        self._parts.append((text, self._unit.character(start), -1))
 
     def write(self, node: Node, position: int | None) -> None:
         """Adds `node`, as the element at `position` of the packs named in it."""
@@ -172,17 +153,17 @@ class _Writer:
         else:
             place = node.start
             for child in node.children:
-                self._keep(place, child.start)
+                self.keep(place, child.start)
                 self.write(child, position)
                 place = child.end
-            self._keep(place, node.end)
+            self.keep(place, node.end)
 
     def _leaf(self, node: Node, position: int | None) -> None:
         is_pack = position is not None and node.raw.is_named and node.text in self._sizes
         if is_pack:
             self.put(f"{node.text}__{position}", node)
         elif not (node.type == _DOTS and position is not None):
-            self._keep(node.start, node.end)
+            self.keep(node.start, node.end)
 
     def _size(self, node: Node) -> int | None:
         """How many elements the packs named in `node` have."""
@@ -200,7 +181,7 @@ class _Writer:
         is_open = first.type in ("(", "{", "<", "[", ":")
         listed = items if is_open else [first, *items]
         if is_open:
-            self._keep(first.start, first.end)
+            self.keep(first.start, first.end)
         copies: list[tuple[Node, int | None]] = []
         for item in (item for item in listed if item.type != ","):
             count = self._copies(item)
@@ -212,7 +193,7 @@ class _Writer:
         if not copies and node.type == "template_parameter_list":
             self.put(self._nothing, node)
         if last is not None:
-            self._keep(last.start, last.end)
+            self.keep(last.start, last.end)
 
     def _fold(self, node: Node, count: int) -> None:
         parts = [child for child in node.children if child.type not in ("(", ")")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from portcheck.core.dtype import INT32, INT64, UINT64, DType
+from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.layout import size_of_dtype
 from portcheck.frontends.cuda.members import is_punned, part_of, words
@@ -12,7 +13,7 @@ from portcheck.frontends.cuda.obstacles import Obstacle
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.stepping import advance, scaled_by
 from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.types import complete, scalar_type
+from portcheck.frontends.cuda.types import array_of, complete, scalar_type
 from portcheck.frontends.cuda.values import (
     Aggregate,
     CType,
@@ -55,10 +56,22 @@ def pointer_of(state: State, value: Value) -> Pointer | None:
             return Pointer(value.buffer, value.index, element_type, value.rest)
         case Place(remaining=remaining) if remaining > 0:
             first = whole(state, Place(value.buffer, value.index + (ZERO,) * remaining, value.type))
-            return Pointer(first.buffer, first.index, first.type)
+            return Pointer(first.buffer, first.index, _row_type(state, value))
         case _:
             pass
     return None
+
+
+def _row_type(state: State, array: Place) -> CType:
+    """The type of the elements of an array, which are arrays themselves where it has several dimensions."""
+    type_, first = array.type, len(array.index) + 1
+    shape = state.buffers[array.buffer].shape if array.buffer in state.buffers else ()
+    for extent in reversed(shape[first : first + array.remaining - 1]):
+        count = constant_value(extent)
+        if count is None:
+            return array.type
+        type_ = array_of(type_, count)
+    return type_
 
 
 def element(state: State, base: Value, index: Scalar) -> Place | None:

@@ -12,7 +12,7 @@ from portcheck.frontends.cuda.declarations import declaration
 from portcheck.frontends.cuda.exits import jumps_to, label_of, leave_loops, not_taken, open_exit, take, target_of_goto
 from portcheck.frontends.cuda.frames import Frame
 from portcheck.frontends.cuda.loops import do_loop, for_loop, range_loop, while_loop
-from portcheck.frontends.cuda.misreadings import declare_misread, misread_declaration
+from portcheck.frontends.cuda.misreadings import declare_misread, declares_indirectly, misread_declaration
 from portcheck.frontends.cuda.obstacles import form_kind
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.results import leave_result
@@ -179,6 +179,10 @@ def _has_what_it_leaves(state: State, node: Node) -> bool:
 
 
 def _expression(state: State, node: Node, statement: Node) -> None:
+    indirect = declares_indirectly(state, bare(node))
+    if indirect is not None:
+        declaration(state, indirect, None)
+        return
     declared = misread_declaration(state, node)
     if declared is not None:
         declare_misread(state, declared, _enclosing_block(statement))

@@ -275,8 +275,13 @@ def arrays_of(state: State, declared: Declared) -> CType:
     type_ = declared.type
     for extent in reversed(declared.extents):
         count = constant_of(state, extent) if extent is not None else None
-        type_ = CType(kind=TypeKind.ARRAY, name=f"{type_.name}[]", target=type_, extent=count or 0)
+        type_ = array_of(type_, count or 0)
     return type_
+
+
+def array_of(element: CType, extent: int) -> CType:
+    """The type of an array of so many elements."""
+    return CType(kind=TypeKind.ARRAY, name=f"{element.name}[]", target=element, extent=extent)
 
 
 def defined(state: State, name: str, definition: Node, depth: int = 0) -> CType:
@@ -342,7 +347,10 @@ def _wrapped(kind: str, type_: CType) -> CType:
 
 
 def _nested(node: Node) -> Node | None:
-    kinds = ("reference_declarator", "abstract_reference_declarator", "parenthesized_declarator", "init_declarator")
+    kinds = (
+        "reference_declarator", "abstract_reference_declarator", "parenthesized_declarator",
+        "abstract_parenthesized_declarator", "init_declarator",
+    )  # fmt: skip
     if node.type not in kinds:
         return None
     return next((child for child in node.named if child.type != "type_qualifier"), None)
