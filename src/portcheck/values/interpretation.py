@@ -22,6 +22,7 @@ from portcheck.ir import (
     Matmul,
     Op,
     Opaque,
+    OpaqueKind,
     Operator,
     Polynomial,
     Random,
@@ -70,6 +71,7 @@ from portcheck.values.terms import (
     Choice,
     Condition,
     Function,
+    Holds,
     Index,
     Leader,
     Literal,
@@ -130,10 +132,15 @@ def _control(state: State, op: Op) -> None:
             state.jumps += 1
         case While():
             _forget(state, op, "the loop depends on data")
+            if any(isinstance(inner, Return) for inner in operations(op.body)):
+                _leave_perhaps(state, op)
         case Call() | Opaque():
             name = op.callee if isinstance(op, Call) else op.reason
             _forget(state, op, f"not understood: {name}")
             state.results[op.id] = Unknown(f"not understood: {name}", op.span)
+            if isinstance(op, Opaque) and op.kind is OpaqueKind.CONTROL:
+                _leave_perhaps(state, op)
+                state.jumps += 1
         case Scan() | Random() | Sample():
             what = "a scan" if isinstance(op, Scan) else "a texture" if isinstance(op, Sample) else "random numbers"
             _result(state, op.id, op.type, Unknown(f"{what} is not followed yet", op.span))
@@ -145,6 +152,12 @@ def _forget(state: State, op: Op, reason: str) -> None:
     names = {name for inner in operations([op]) for name in writes(inner)}
     for name in sorted(names & state.buffers.keys()):
         state.buffers[name] = state.buffers[name].then(Havoc(reason))
+
+
+def _leave_perhaps(state: State, op: Op) -> None:
+    """Some threads may return in `op`, which is not followed: who does what comes after it is not known."""
+    left = Unknown("threads may have returned in what is not followed", op.span)
+    state.exits = (*state.exits, (*state.path, Holds(left)))
 
 
 def _result(state: State, operation: int, value_type: ValueType, term: Term) -> None:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from portcheck.frontends.cuda.lexer import significant
+from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.syntax import Node
 
+_KEYWORDS = frozenset({"return", "goto", "break", "continue", "throw", "co_return"})
+_JUMPS = tuple(f"{keyword}_statement" for keyword in sorted(_KEYWORDS))
 LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
 
@@ -26,6 +32,14 @@ def always_returns(node: Node | None) -> bool:
 def returns(body: Node) -> bool:
     """Whether a statement in `body` returns from the function it stands in."""
     return any(not _inside_lambda(node, body) for node in body.found("return_statement"))
+
+
+def may_jump(node: Node, macros: Mapping[str, Macro]) -> bool:
+    """Whether what stands in `node` may end an iteration, a loop or the function around it; macros are looked into."""
+    if any(not _inside_lambda(found, node) for found in node.found(*_JUMPS)):
+        return True
+    names = {found.text for found in node.found("identifier")} & macros.keys() if macros else ()
+    return any(token.text in _KEYWORDS for name in names for token in significant(macros[name].body))
 
 
 def returns_early(body: Node) -> bool:

@@ -16,6 +16,7 @@ from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.recorder import Recorder
+from portcheck.frontends.cuda.returns import may_jump
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import (
     Buffer,
@@ -328,10 +329,11 @@ class State:
         self, node: Node, reason: str, operands: tuple[Expr, ...], writes: tuple[str, ...], **fields: object
     ) -> Opaque:
         read, written, seen = self.mentioned(node)
-        written = tuple(dict.fromkeys((*written, *writes)))
+        jump = {"kind": OpaqueKind.CONTROL} if may_jump(node, self.macros) else {}
         return self.builder.emit(
-            Opaque, reason=reason, reads=read, writes=written, operands=operands or seen, span=node.span, **fields
-        )
+            Opaque, reason=reason, reads=read, writes=tuple(dict.fromkeys((*written, *writes))),
+            operands=operands or seen, span=node.span, **{**fields, **jump},
+        )  # fmt: skip
 
     def mentioned(self, node: Node) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Expr, ...]]:
         """The buffers `node` may read and write by the names in it, and the scalars it mentions."""
