@@ -14,6 +14,17 @@ from portcheck.pipeline import Request
 from portcheck.pipeline.check import check
 
 _CUDA = """\
+struct Held { float* to; };
+struct Pair { float a, b; };
+struct Twice {
+  float v;
+  __device__ Twice(float given) : v(given) {}
+  __device__ Twice(const Twice& other) : v(2.f * other.v) {}
+};
+__device__ float sought(float v) {
+  try { if (v < 0.f) return 1.f; } catch (...) { }
+  return v;
+}
 __global__ void k(float* y, const float* x, const float* w, int n, int d) {
   int r = blockIdx.x;
   BODY
@@ -61,6 +72,27 @@ ORIGINALS = {
     "where a weight is positive": f"{_LOOP}if (w[i] > 0.f) {_STORE}",
     "until a weight is negative": f"{_LOOP}{{ if (w[i] < 0.f) return; {_STORE} }}",
     "after a search that may return": f"for (int q = 0; q < d; q++) {{ if (w[q] < 0.f) return; }} {_BODY}",
+    "after a search by data that may return": f"for (int q = 0; w[q] < 0.f; q++) {{ if (q > 5) return; }} {_BODY}",
+    "after a search by data that may return early": (
+        f"int q = 0; while (w[q] < 0.f) {{ if (w[q] < -1.f) return; q++; }} {_BODY}"
+    ),
+    "after what is not read and may return": f"try {{ if (w[0] < 0.f) return; }} catch (...) {{ }} {_BODY}",
+    "by a function that may return from what is not read": _BODY.replace("w[i]", "sought(w[i])"),
+    "then given to an object that is not read": f"{_BODY} Writer out(y); out.put(r);",
+    "then given to a function inside a record": f"{_BODY} Held h{{y}}; elsewhere(h);",
+    "then given to a function in a lambda": f"{_BODY} elsewhere([&](int j) {{ y[j] = 0.f; }});",
+    "by a weight that is changed through a choice": (
+        f"{_LOOP}{{ float a = w[i], b = 2.f; (r < n ? a : b) *= 2.f; y[r * d + i] = x[r * d + i] * a; }}"
+    ),
+    "by a weight with another name": (
+        f"{_LOOP}{{ Pair p{{w[i], 1.f}}; auto& [a, b] = p; a = 2.f; y[r * d + i] = x[r * d + i] * p.a; }}"
+    ),
+    "by a count of all calls": f"{_LOOP}{{ static float c = 0.f; c += 1.f; y[r * d + i] = x[r * d + i] * c * w[i]; }}",
+    "by a copy that is twice as much": (f"{_LOOP}{{ Twice a(w[i]); Twice b(a); y[r * d + i] = x[r * d + i] * b.v; }}"),
+    "by weights that another dynamic array overwrites": (
+        f"extern __shared__ float s[]; extern __shared__ float t[]; {_LOOP}{{ s[threadIdx.x] = w[i];"
+        " t[threadIdx.x] = 2.f; y[r * d + i] = x[r * d + i] * s[threadIdx.x]; }"
+    ),
     "all but the first column, by an unsigned comparison": f"{_LOOP}if ((unsigned)(i - 1) < (unsigned)d) {_STORE}",
     "a weight by a byte": f"{_LOOP}{{ unsigned char c = (unsigned char)i; y[r * d + i] = x[r * d + i] * w[c]; }}",
     "in a loop that may not run": f"{_LOOP}for (int q = n; q < 8; q++) {_STORE}",
@@ -83,6 +115,14 @@ PORTS = {
     "rows of another place": ("src=x[t:t + m, 0:d]", "src=x[0:m, 0:d]"),
     "the first weight": ("w.reshape((1, d)).broadcast(0, P)", "w[0:1].reshape((1, 1)).broadcast(0, P)"),
     "a sum": ("op=nl.multiply", "op=nl.add"),
+    "all but the first row": ("return y", "return y[1:]"),
+    "the rows of another shape": ("return y", "return y.reshape((d, n))[0:d - 1]"),
+    "whole numbers": (
+        "nisa.dma_copy(dst=a[0:m, 0:d], src=x[t:t + m, 0:d])",
+        "b = nl.ndarray((P, d), dtype=nl.int32, buffer=nl.sbuf)\n"
+        "        nisa.dma_copy(dst=b[0:m, 0:d], src=x[t:t + m, 0:d])\n"
+        "        nisa.tensor_copy(dst=a[0:m, 0:d], src=b[0:m, 0:d])",
+    ),
     "the weight squared": ("data1=a[0:m, 0:d], data2", "data1=wt[0:m, 0:d], data2"),
 }
 

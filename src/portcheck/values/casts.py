@@ -41,5 +41,7 @@ def stored_as(value: Term, dtype: DType | None, stored: DType, span: Span) -> Te
         return value
     if stored.is_float:
         return value if dtype.is_integer else Rounded(stored, value, span)
-    is_kept = not stored.is_integer or dtype.is_integer or (dtype.is_symbolic and stored in WIDE)
+    if stored in WIDE and dtype.is_symbolic:
+        return Rounded(stored, value, span, dtype)
+    is_kept = not stored.is_integer or dtype.is_integer
     return value if is_kept else Unknown(f"a value is stored as {stored}", span)

@@ -21,6 +21,7 @@ from portcheck.values.terms import (
     Rounded,
     Scalar,
     Term,
+    Unknown,
     map_children,
     map_condition,
 )
@@ -52,8 +53,10 @@ def _renamed(term: Term, names: Names) -> Term:
             return Carried(names.buffers.get(buffer, buffer), index)
         case Scalar(name):
             return _renamed_scalar(name, names)
-        case Rounded(dtype, operand, span):
-            return Rounded(names.dtypes.get(dtype.name, dtype), _renamed(operand, names), span)
+        case Rounded(dtype, operand, span, source):
+            if source is not None and names.dtypes.get(source.name, source).is_float:
+                return Unknown(f"a value is stored as {dtype}", span)
+            return Rounded(names.dtypes.get(dtype.name, dtype), _renamed(operand, names), span, source)
         case Fold():
             inner = map_children(term, lambda child: _renamed(child, names))
             assert isinstance(inner, Fold)

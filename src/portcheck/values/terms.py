@@ -52,11 +52,12 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """The operand rounded to `dtype`."""
+    """The operand rounded to `dtype`; `source` is its own where the program leaves that open and it matters."""
 
     dtype: DType
     operand: Term
     span: Span = field(default=NOWHERE, compare=False)
+    source: DType | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,13 @@ def test_an_explicit_specialisation_is_the_instance_that_is_launched() -> None:
     assert blocks(found) == {"k": "4", "k<double>": "8"}
 
 
+def test_the_only_instance_that_is_launched_is_what_the_bare_name_means() -> None:
+    text = SPECIAL.replace("T_IS_DOUBLE", "2.0")
+    found = program(f"{text}void run(double* y) {{ k<double><<<1, 8>>>(y); }}", "k")
+    assert {kernel.name: stored(kernel) for kernel in found.kernels} == {"k": "2.0"}
+    assert blocks(found) == {"k": "8"}
+
+
 @pytest.mark.parametrize("written", ["k<double>", "k<>", "k"])
 def test_an_explicit_specialisation_that_nothing_launches_is_read(written: str) -> None:
     text = SPECIAL.replace("T_IS_DOUBLE", "2.0").replace("k<double>", written)

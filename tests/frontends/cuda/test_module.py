@@ -151,6 +151,7 @@ CONDITIONALS = {
     "defined": ("#ifdef FAST\nx[0] = 1.f;\n#else\nx[1] = 1.f; x[2] = 1.f;\n#endif", (("FAST", ""),), 1),
     "value": ("#if LEVEL > 1 && defined(LEVEL)\nx[0] = 1.f;\n#endif\nx[1] = 1.f;", (("LEVEL", "2"),), 2),
     "architecture": ("#if __CUDA_ARCH__ >= 700\nx[0] = 1.f;\n#elif 1\nx[1] = 1.f; x[2] = 1.f;\n#endif", (), 1),
+    "what nvcc defines": ("#if defined(__CUDACC__) && __cplusplus > 201402L\nx[0] = 1.f;\n#endif\n", (), 1),
     "pragma": ("for (int j = 0; j < 4; ++j)\n#pragma unroll\n  for (int q = 0; q < 4; ++q) x[j] = 1.f;", (), 3),
 }
 

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import pytest
 from tests.frontends.cuda.reading import body, kinds, not_understood, program
+from tests.frontends.cuda.test_module import shown
 
 from portcheck.core.dtype import FLOAT32, INT32
 from portcheck.frontends.cuda import statements
-from portcheck.ir import Alloc, Branch, Loop, Operator, Range, Sequence, Space, Store, While, operations
+from portcheck.ir import (
+    Alloc,
+    Branch,
+    Loop,
+    Opaque,
+    OpaqueKind,
+    Operator,
+    Range,
+    Sequence,
+    Space,
+    Store,
+    While,
+    operations,
+)
 from portcheck.ir.expr import Apply, Const, Symbol
 from portcheck.ir.text import parse_program, print_program
 
@@ -172,6 +186,26 @@ def test_dynamic_shared_memory_of_several_dimensions_has_them() -> None:
     (alloc, _) = body("extern __shared__ float s[][32]; s[1][2] = 1.f;")
     assert isinstance(alloc, Alloc)
     assert alloc.type.shape == (Symbol("s.size", INT32), Const(32, INT32))
+
+
+def test_all_dynamic_shared_arrays_begin_at_one_address() -> None:
+    (first, view, *stores) = body(
+        "extern __shared__ float s[]; extern __shared__ int t[]; extern __shared__ float4 v[];"
+        " s[0] = 1.f; t[1] = 2; v[1].y = 3.f;"
+    )
+    assert isinstance(first, Alloc) and isinstance(view, Alloc)
+    assert (view.base, view.type.dtype) == (first.name, INT32)
+    assert [shown(op.access.index[0]) for op in stores if isinstance(op, Store)] == ["0", "1", "5"]
+
+
+def test_what_was_given_to_text_that_is_not_read_may_be_changed_by_such_text_later() -> None:
+    opaque = [op for op in body("Writer out(x); x[0] = 1.f; out.put(2);") if isinstance(op, Opaque)]
+    assert [op.writes for op in opaque] == [("x",)] * 3
+
+
+def test_a_jump_in_text_that_is_not_read_is_control() -> None:
+    (found,) = body("try { if (n > 0) return; } catch (...) {}")
+    assert isinstance(found, Opaque) and found.kind is OpaqueKind.CONTROL
 
 
 def test_a_failure_inside_portcheck_costs_one_statement(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from portcheck.frontends.cuda.literals import string_literal
 from portcheck.frontends.cuda.numbers import bits_of, joined, literal, reinterpreted, split, unsigned_of
 from portcheck.frontends.cuda.places import address_expression, pointer_of, read, write
 from portcheck.frontends.cuda.ptx import Instruction, Memory, Name, Written, instructions_of
+from portcheck.frontends.cuda.reach import memory
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Nothing, Place, Pointer, PointerCell, Scalar, Value
@@ -283,5 +284,5 @@ def _kept(state: State, node: Node, reason: str) -> Value:
     clobbers = node.field("clobbers")
     listed = clobbers.named if clobbers is not None else []
     is_free = any(found.text.strip('"') == "memory" for found in listed)
-    written = state.memory() if is_free else ()
+    written = memory(state) if is_free else ()
     return state.keep(node, reason, writes=written, kind=OpaqueKind.ASSEMBLY)

@@ -12,6 +12,7 @@ from portcheck.frontends.cuda.bits import copy_bits, is_reinterpreted
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.places import read, scalar, write
+from portcheck.frontends.cuda.reach import memory
 from portcheck.frontends.cuda.regrouping import holds_wreck, regrouped, separated
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.stepping import advance
@@ -205,6 +206,8 @@ def _assign(state: State, left: Node, place: Value, value: Value, node: Node, vi
                 write(state, member, part, node, via)
         return value
     if isinstance(place, Lost) and left.type == "identifier":
+        if state.lookup(left.text) is None:  # it may be another name of anything
+            return state.keep(node, f"assignment to the unknown name {left.text}", writes=memory(state))
         return place
     if isinstance(place, Aggregate) and isinstance(value, Aggregate) and place.type.kind is TypeKind.RECORD:
         return write(state, place, value, node, via)

@@ -14,6 +14,7 @@ from portcheck.frontends.cuda.callsite import CallSite, qualified_name, read_cal
 from portcheck.frontends.cuda.casts import cast_to
 from portcheck.frontends.cuda.combining import functor_call
 from portcheck.frontends.cuda.facilities import facility_method
+from portcheck.frontends.cuda.frames import collect
 from portcheck.frontends.cuda.groups import method, operator_object
 from portcheck.frontends.cuda.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.intrinsics import known_call
@@ -24,6 +25,7 @@ from portcheck.frontends.cuda.names import constant, function_name, function_poi
 from portcheck.frontends.cuda.obstacles import construct_kind
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import pointer_of, read
+from portcheck.frontends.cuda.reach import changed, mentioned
 from portcheck.frontends.cuda.records import MemberScope, Record
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
@@ -175,20 +177,22 @@ def unknown_call(state: State, call: CallSite, construct: Construct | None) -> V
     reads: dict[str, None] = {}
     for argument in call.arguments:
         value = state.evaluate(argument)
-        pointer = pointer_of(state, value)
-        if pointer is not None:
-            reads[pointer.buffer] = None
+        if isinstance(value, Closure):
+            reads.update(dict.fromkeys(mentioned(state, argument)[0]))
+        collect(value, reads, {})
+        if pointer_of(state, value) is not None:
             continue
-        if isinstance(value, Place):
-            reads[value.buffer] = None
         value = read(state, value, argument)
         if isinstance(value, Scalar):
             operands.append(value.expr)
         elif isinstance(value, Aggregate):
             operands.extend(member.expr for _, member in value.members if isinstance(member, Scalar))
-    written = tuple(name for name in reads if name in state.buffers and not state.buffers[name].constant)
     has_result = call.node.key != state.statement
-    touched = {"reads": tuple(reads), "writes": written, "type": ValueType(FLOAT32) if has_result else None}
+    touched = {
+        "reads": tuple(reads),
+        "writes": changed(state, reads),
+        "type": ValueType(FLOAT32) if has_result else None,
+    }
     operation: Call | Opaque
     if construct is None:
         operation = state.builder.emit(Call, callee=call.name, arguments=tuple(operands), via=call.name, **touched)
@@ -232,7 +236,7 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
     if isinstance(owner, Facility):
         return facility_method(state, call, owner)
     if isinstance(owner, Lost):
-        return owner
+        return _unknown_method(state, node, f"call of method {name} of something unknown")
     on = owner_of(state, owner)
     if isinstance(on, Place) and is_atomic_object(on):
         return object_method(state, call, on)
@@ -255,7 +259,10 @@ def _method(state: State, node: Node, function: Node, arguments: Node | None) ->
             return found
     for argument in call.arguments:
         read(state, state.evaluate(argument), argument)
-    reason = f"call of method {name}"
+    return _unknown_method(state, node, f"call of method {name}")
+
+
+def _unknown_method(state: State, node: Node, reason: str) -> Value:
     if node.key == state.statement:
         return state.keep(node, reason, kind=OpaqueKind.CALL)
     return state.opaque(node, reason, kind=OpaqueKind.CALL)

@@ -12,8 +12,9 @@ from portcheck.frontends.cuda.overloads import chosen
 from portcheck.frontends.cuda.packs import sized
 from portcheck.frontends.cuda.places import contents, elements_of, pointer_of, read, write
 from portcheck.frontends.cuda.records import Record, names_of
+from portcheck.frontends.cuda.references import is_reference
 from portcheck.frontends.cuda.state import State
-from portcheck.frontends.cuda.syntax import Node
+from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import complete, type_of_value
 from portcheck.frontends.cuda.values import (
     BASE,
@@ -31,6 +32,9 @@ from portcheck.frontends.cuda.values import (
 from portcheck.frontends.cuda.vectors import variable_members
 from portcheck.ir import ZERO, OpaqueKind
 
+_LVALUES = frozenset(
+    {"identifier", "type_identifier", "field_expression", "subscript_expression", "pointer_expression"}
+)
 _LISTS = frozenset({"initializer_list", "argument_list"})
 
 
@@ -41,7 +45,7 @@ def made(state: State, type_: CType, listed: list[Node], node: Node, name: str =
     if record is None:
         return _plain(state, type_, listed, node)
     values = [state.evaluate(item) if item.type not in _PAIRS else Nothing() for item in listed]
-    if len(values) == 1:
+    if len(values) == 1 and not _is_copied(state, record, listed[0]):
         same = _same(state, type_, values[0], listed[0])
         if same is not None:
             return same
@@ -93,6 +97,21 @@ def _same(state: State, type_: CType, value: Value, node: Node) -> Value | None:
     if base is not None:
         return read(state, base, node)
     return converted(state, value, type_, node) if own is not None and own.kind is TypeKind.RECORD else None
+
+
+def _is_copied(state: State, record: Record, node: Node) -> bool:
+    """Whether a record says itself how a copy of what `node` names is made."""
+    if bare(node).type not in _LVALUES:
+        return False
+    written = [function for _, function in _constructors(state, record) if function.body is not None]
+    return any(_takes_its_like(function, record) for function in written)
+
+
+def _takes_its_like(function: Function, record: Record) -> bool:
+    first = function.parameters[0] if function.parameters else None
+    specifier = first.field("type") if first is not None else None
+    is_own = specifier is not None and specifier.text.partition("<")[0] == record.simple_name
+    return first is not None and is_own and is_reference(first.field("declarator"))
 
 
 def _plain(state: State, type_: CType, listed: list[Node], node: Node) -> Value:

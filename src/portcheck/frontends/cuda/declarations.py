@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from portcheck.core.dtype import INT32
-from portcheck.frontends.cuda.arrays import array_variable, element_of, initial_value
+from portcheck.frontends.cuda.arrays import array_variable, initial_value
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.copies import snapshot
 from portcheck.frontends.cuda.frames import Scope
@@ -13,13 +12,13 @@ from portcheck.frontends.cuda.initialisers import is_too_much
 from portcheck.frontends.cuda.library_objects import facility_of, library_object
 from portcheck.frontends.cuda.members import as_base
 from portcheck.frontends.cuda.parse import parse_expression
-from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar, whole
+from portcheck.frontends.cuda.places import cell_for, pointer_of, read, scalar
+from portcheck.frontends.cuda.shared_memory import SHARED, shared_variable
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import Declared, as_constant, base_type, declare, scalar_type, type_of
 from portcheck.frontends.cuda.values import (
     Aggregate,
-    Buffer,
     CType,
     Facility,
     Group,
@@ -33,19 +32,13 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.frontends.cuda.vectors import element_type, is_variable, variable_members
+from portcheck.frontends.cuda.vectors import is_variable, variable_members
 from portcheck.ir import (
-    Alloc,
     Const,
-    Expr,
     OpaqueKind,
-    Space,
-    Symbol,
-    ValueType,
-    integer,
 )
 
-_SHARED = "__shared__"
+_STATIC = "static"
 _CONSTANT = "const"
 _LVALUES = frozenset(
     {
@@ -66,12 +59,23 @@ def declaration(state: State, node: Node, scope: Node | None) -> None:
             library = facility_of(state, read_.type)
             if library is not None:
                 state.bind(read_.name, library)
-            elif node.has(_SHARED):
+            elif node.has(SHARED):
                 state.bind(read_.name, shared_variable(state, node, read_))
+            elif node.has(_STATIC) and _is_kept(state, declarator, read_, scope):
+                reason = f"{read_.name} is one for all threads and calls"
+                state.bind(read_.name, state.opaque(node, reason, kind=OpaqueKind.MEMORY))
             elif declarator.type == "function_declarator":
                 _constructed(state, node, declarator, base, scope)
             else:
                 _local(state, declarator, read_, scope)
+
+
+def _is_kept(state: State, declarator: Node, declared: Declared, scope: Node | None) -> bool:
+    """Whether a static variable holds what other threads and earlier calls left in it."""
+    is_number = not declared.extents and declared.type.kind is TypeKind.SCALAR
+    changes = state.mutations
+    is_changed = scope is None or changes is None or changes.is_changed(declared.name, declarator.end, scope.end)
+    return not declared.type.constant and (is_changed or not is_number)
 
 
 def condition_value(state: State, node: Node) -> Value:
@@ -83,39 +87,6 @@ def condition_value(state: State, node: Node) -> Value:
     declared = declare(state, base_type(state, node), declarator)
     declare_variable(state, node, declared, initial_value(state, declared.type, listed, value), None)
     return state.lookup(declared.name)  # type: ignore[return-value]  # a value was bound just now
-
-
-def shared_variable(state: State, node: Node, declared: Declared) -> Value:
-    """A shared array or variable; its one allocation stands at the head of the kernel.
-
-    An array of a helper is one array however often the helper is called, but one for each instance of a template.
-    """
-    element, inner = element_of(declared.type)
-    lanes = element_type(state, element)
-    if lanes is None:
-        return state.opaque(node, f"shared memory of type {element.name}", kind=OpaqueKind.DTYPE)
-    is_dynamic = declared.extents[:1] == (None,) or (node.has("extern") and not declared.extents)
-    with state.builder.region() as hoisted:
-        given = [extent for extent in declared.extents if extent is not None]
-        extents = [*(_extent(state, extent) for extent in given), *inner]
-        key = (
-            (_SHARED, declared.name)
-            if is_dynamic
-            else (_SHARED, declared.name, node.key, tuple(extents), state.instance)
-        )
-        if key not in state.shared_once:
-            name = state.unique(declared.name)
-            if is_dynamic:
-                extents = [Symbol(f"{name}.size", INT32), *extents]
-            shape = tuple(extents) + tuple(integer(count) for count in lanes[1])
-            state.shared_once[key] = name
-            state.buffers[name] = Buffer(name, lanes[0], shape, space=Space.SHARED)
-            type_ = ValueType(lanes[0], shape, Space.SHARED)
-            state.builder.emit(Alloc, name=name, type=type_, dynamic=is_dynamic, via=_SHARED)
-            state.hoisted.extend(hoisted)
-    name = state.shared_once[key]
-    dimensions = is_dynamic + len(given) + len(inner)
-    return whole(state, Place(name, (), element, dimensions))
 
 
 def constant_array(state: State, declarator: Node, declared: Declared) -> Value | None:
@@ -136,14 +107,6 @@ def constant_array(state: State, declarator: Node, declared: Declared) -> Value 
         state.hoisted.extend(made)
     found = state.kept[key]
     return None if isinstance(found, CType) else found
-
-
-def _extent(state: State, node: Node) -> Expr:
-    """The extent of a shared array; a symbol named by its text where it is no constant that could be read."""
-    with state.builder.region() as emitted:
-        value = scalar(state, state.evaluate(node), node)
-    is_known = not emitted and not value.is_data
-    return value.expr if is_known else Symbol(f"size({' '.join(node.text.split())})", INT32)
 
 
 def _constructed(state: State, node: Node, declarator: Node, base: CType, scope: Node | None) -> None:

@@ -202,6 +202,8 @@ def _instance(state: State, text: Text, function: Function, asked: tuple[str, li
     if name == function.name:
         special = [site for one in launched if one.special is not None for site in one.sites]
         own = [one for one in launched if one.special is None]
+        if len(launched) == 1 and special:  # the template itself is never launched
+            return replace(launched[0], label=name)
         mine = tuple(site for site in sites if site not in special)
         return Instance(name, agreed(state, function, own), mine, _stated_special(state, function))
     written = "".join(name.split())

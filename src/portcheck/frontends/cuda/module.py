@@ -79,7 +79,8 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
     text = source.text if held is None else held.text
     definitions = Definitions()
     macros = {name: Macro(name, None, value) for name, value in options.defines}
-    macros.setdefault(_ARCHITECTURE, Macro(_ARCHITECTURE, None, _ASSUMED_ARCHITECTURE))
+    for name, value in _PREDEFINED.items():
+        macros.setdefault(name, Macro(name, None, value))
     preprocessor = Preprocessor(macros, template_parameters_in(text, dict(options.defines).keys()))
     includes = Includes(source.path, options.include_roots, definitions)
     prepared, origins = preprocessor.process(text, includes.read)
@@ -105,6 +106,8 @@ def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
 _PYTHON = ".py"
 _ARCHITECTURE = "__CUDA_ARCH__"
 _ASSUMED_ARCHITECTURE = "800"
+_PREDEFINED = {_ARCHITECTURE: _ASSUMED_ARCHITECTURE, "__CUDACC__": "1", "__NVCC__": "1", "__cplusplus": "201703L"}
+"""What nvcc defines, with the options that it has by default."""
 
 
 def template_parameters_in(text: str, wanted: Set[str]) -> frozenset[str]:

@@ -18,6 +18,8 @@ _CHANGING = (
     "ERROR", "init_declarator", "cast_expression", "function_declarator",
 )  # fmt: skip
 
+_CHOOSING = frozenset({"conditional_expression", "call_expression", "comma_expression", "cast_expression"})
+
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
@@ -123,9 +125,9 @@ def _targets(node: Node, takes_reference: Callable[[Node, int], bool]) -> list[t
     """The names `node` itself changes, and whether it says what they become."""
     match node.type:
         case "assignment_expression":
-            return _named(node.field("left"), True)
+            return _assigned(node.field("left"))
         case "update_expression":
-            return _named(node.field("argument"), True)
+            return _assigned(node.field("argument"))
         case "pointer_expression" if node.has("&"):
             return _named(node.field("argument"), False)
         case "call_expression":
@@ -155,6 +157,13 @@ def _wrecked(node: Node) -> Node:
     """The expression that text which does not parse is a part of, else that text."""
     parent = node.parent
     return parent if parent is not None and parent.type.endswith("_expression") else node
+
+
+def _assigned(node: Node | None) -> list[tuple[str, bool]]:
+    """The names that an assignment to `node` changes: all that stand there where it is no plain name or element."""
+    if node is not None and bare(node).type in _CHOOSING:
+        return [(found.text, False) for found in node.found("identifier")]
+    return _named(node, True)
 
 
 def _named(node: Node | None, moves: bool) -> list[tuple[str, bool]]:

@@ -10,11 +10,12 @@ from portcheck.frontends.cuda.arithmetic import binary, one_of
 from portcheck.frontends.cuda.arrays import element_of
 from portcheck.frontends.cuda.constants import folded
 from portcheck.frontends.cuda.conversions import convert
-from portcheck.frontends.cuda.declarations import constant_array, shared_variable
+from portcheck.frontends.cuda.declarations import constant_array
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.namespaces import joined, space_of
 from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.places import scalar, whole
+from portcheck.frontends.cuda.shared_memory import shared_variable
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.strings import spelled
 from portcheck.frontends.cuda.syntax import Node

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 from portcheck.core.dtype import FLOAT32, UINT32, DType
 from portcheck.core.source import Span
 from portcheck.frontends.cuda.definitions import Definitions
-from portcheck.frontends.cuda.frames import Binding, Exit, Frame, Scope, collect
-from portcheck.frontends.cuda.lexer import significant
+from portcheck.frontends.cuda.frames import Binding, Exit, Frame, Scope
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.mutations import Mutations
 from portcheck.frontends.cuda.options import CudaOptions
+from portcheck.frontends.cuda.reach import changed, mentioned
 from portcheck.frontends.cuda.recorder import Recorder
 from portcheck.frontends.cuda.returns import may_jump
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import (
     Buffer,
-    Closure,
     CType,
     Lost,
     Nothing,
@@ -92,6 +91,8 @@ class State:
     small_symbols: set[str] = field(default_factory=set)
     undefined: dict[str, Span] = field(default_factory=dict)
     """Names that nothing in reach defines, which are numbers; where each is first used."""
+    handed: dict[str, None] = field(default_factory=dict)
+    """Memory that text which is not understood was given, and may have kept the address of."""
     mask: Expr | None = None
     depth: int = 0
     steps: int = 0
@@ -328,50 +329,19 @@ class State:
     def _opaque(
         self, node: Node, reason: str, operands: tuple[Expr, ...], writes: tuple[str, ...], **fields: object
     ) -> Opaque:
-        read, written, seen = self.mentioned(node)
-        jump = {"kind": OpaqueKind.CONTROL} if may_jump(node, self.macros) else {}
+        read, seen = mentioned(self, node)
+        if may_jump(node, self.macros):
+            fields["kind"] = OpaqueKind.CONTROL
         return self.builder.emit(
-            Opaque, reason=reason, reads=read, writes=tuple(dict.fromkeys((*written, *writes))),
-            operands=operands or seen, span=node.span, **{**fields, **jump},
+            Opaque, reason=reason, reads=read, writes=changed(self, read, *writes), operands=operands or seen,
+            span=node.span, **fields,
         )  # fmt: skip
-
-    def mentioned(self, node: Node) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Expr, ...]]:
-        """The buffers `node` may read and write by the names in it, and the scalars it mentions."""
-        read: dict[str, None] = {}
-        operands: dict[Expr, None] = {}
-        names = [(found.text, self.scopes) for found in node.found("identifier")]
-        seen: set[tuple[str, int]] = set()
-        closures: dict[int, list[Scope]] = {}
-        for name, scopes in names:  # which grows by what lambdas and macros mention
-            key = (name, id(scopes))
-            binding = next((scope[name] for scope in reversed(scopes) if name in scope), None)
-            if key in seen:
-                continue
-            seen.add(key)
-            if isinstance(binding, Closure):
-                inner = [found.text for found in binding.node.found("identifier")]
-                held = closures.setdefault(id(binding), list(binding.scopes))
-                names.extend((word, held) for word in inner)
-            elif binding is not None:
-                collect(binding, read, operands)
-            elif name in self.macros:
-                names.extend((token.text, scopes) for token in significant(self.macros[name].body))
-        written = tuple(name for name in read if name not in self.buffers or not self.buffers[name].constant)
-        return tuple(read), written, tuple(operands)
 
     def is_address(self, expression: Expr) -> bool:
         """Whether the address of a buffer is part of a number."""
         if not isinstance(expression, Symbol | Apply):
             return False
         return any(isinstance(part, Symbol) and part.name in self.buffers for part in subexpressions(expression))
-
-    def memory(self) -> tuple[str, ...]:
-        """All that any address may lead to here: what is no local, and the locals in scope; not what is constant."""
-        found = {name: None for name in self.buffers if name not in self.locals}
-        for scope in self.scopes:
-            for binding in scope.values():
-                collect(binding, found, {})
-        return tuple(name for name in found if name not in self.buffers or not self.buffers[name].constant)
 
     def builtin(self, name: str, semantics: Semantics) -> Scalar:
         """The symbol of a component of a built-in index or size variable."""

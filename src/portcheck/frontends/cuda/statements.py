@@ -15,6 +15,7 @@ from portcheck.frontends.cuda.loops import do_loop, for_loop, range_loop, while_
 from portcheck.frontends.cuda.misreadings import declare_misread, declares_indirectly, misread_declaration
 from portcheck.frontends.cuda.obstacles import form_kind
 from portcheck.frontends.cuda.places import read
+from portcheck.frontends.cuda.reach import memory
 from portcheck.frontends.cuda.results import leave_result
 from portcheck.frontends.cuda.returns import always_returns
 from portcheck.frontends.cuda.state import State
@@ -273,7 +274,7 @@ def _break(state: State) -> None:
 def _goto(state: State, node: Node) -> None:
     exit_ = state.labels.get(label_of(node))
     if exit_ is None:
-        state.keep(node, "goto", writes=state.memory(), kind=OpaqueKind.CONTROL)
+        state.keep(node, "goto", writes=memory(state), kind=OpaqueKind.CONTROL)
     else:
         take(state, exit_, "goto")
 

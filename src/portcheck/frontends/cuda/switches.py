@@ -12,6 +12,7 @@ from portcheck.frontends.cuda.declarations import condition_value
 from portcheck.frontends.cuda.exits import open_exit
 from portcheck.frontends.cuda.frames import Exit
 from portcheck.frontends.cuda.places import scalar
+from portcheck.frontends.cuda.reach import memory
 from portcheck.frontends.cuda.returns import LOOPS
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
@@ -33,7 +34,7 @@ def switch(state: State, node: Node) -> None:
     value_node = clause.field("value") if clause is not None else None
     groups = _groups(body) if body is not None else None
     if clause is None or value_node is None or groups is None:
-        state.keep(node, "switch into the middle of a statement", writes=state.memory(), kind=OpaqueKind.CONTROL)
+        state.keep(node, "switch into the middle of a statement", writes=memory(state), kind=OpaqueKind.CONTROL)
         return
     initial = clause.field("initializer")
     with state.scope():

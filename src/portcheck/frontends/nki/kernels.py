@@ -16,7 +16,8 @@ from portcheck.frontends.nki.evaluate import evaluate
 from portcheck.frontends.nki.flow import FlowKind
 from portcheck.frontends.nki.frame import Frame, names_stored_into
 from portcheck.frontends.nki.recorder import Recorder
-from portcheck.frontends.nki.statements import emit_return, run_block
+from portcheck.frontends.nki.returning import emit_return
+from portcheck.frontends.nki.statements import run_block
 from portcheck.frontends.nki.values import NONE, Function, Items, Parameter, Table, Value
 from portcheck.ir import Kernel, OpaqueKind, Space, ValueType
 from portcheck.ir import Parameter as KernelParameter

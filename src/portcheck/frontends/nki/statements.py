@@ -29,6 +29,7 @@ from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import bindings
 from portcheck.frontends.nki.merging import merge
+from portcheck.frontends.nki.returning import emit_return
 from portcheck.frontends.nki.skipping import skip
 from portcheck.frontends.nki.subscripts import indexed, key_of
 from portcheck.frontends.nki.values import (
@@ -37,7 +38,6 @@ from portcheck.frontends.nki.values import (
     Function,
     Grid,
     Items,
-    Nothing,
     Parameter,
     Result,
     Table,
@@ -54,7 +54,6 @@ from portcheck.ir import (
     LeaveKind,
     Op,
     Operator,
-    Return,
     WriteMode,
 )  # fmt: skip
 
@@ -370,23 +369,6 @@ def _emit_leaving(context: Context, frame: Frame, flow: Flow) -> None:
         context.builder.emit(Leave, via="continue", kind=LeaveKind.ITERATION)
     elif flow.kind is FlowKind.RETURN and not context.inlining:
         emit_return(context, flow)
-
-
-def emit_return(context: Context, flow: Flow) -> None:
-    """What the kernel hands back."""
-    value = flow.value if flow.value is not None else NONE
-    values = value.values if isinstance(value, Items) else [] if isinstance(value, Nothing) else [value]
-    buffers: list[str] = []
-    for item in values:
-        view = as_view(context, item) if isinstance(item, View | Result | Parameter) else None
-        if view is not None:
-            buffers.append(view.buffer.name)
-        elif isinstance(item, Unknown):
-            reason = f"returns something that is not understood: {item.reason}"
-            context.opaque(reason, "return", reads=buffers_of(context, item), kind=item.kind)
-    context.results = tuple(buffers) or context.results
-    place = {} if flow.span is None else {"span": flow.span}
-    context.builder.emit(Return, via="return", buffers=tuple(buffers), **place)
 
 
 def _import(frame: Frame, part: cst.Import | cst.ImportFrom) -> None:

@@ -52,9 +52,9 @@ def symbol_of(dimension: Dimension) -> Symbol:
 
 
 def select(context: Context, view: View, selectors: Sequence[Selector]) -> View | None:
-    """`view[selectors]`; None when there are more of them than dimensions, or the index grows too large."""
+    """`view[selectors]`; None with more of them than dimensions, a step backwards, an index too large."""
     expanded = _expanded(selectors, len(view.dimensions))
-    if expanded is None:
+    if expanded is None or any(isinstance(part, Stretch) and _is_backwards(part) for part in expanded):
         return None
     grids = [selector for selector in expanded if isinstance(selector, Grid)]
     shared = _shared(grids)
@@ -121,6 +121,10 @@ def _stretched(context: Context, dimension: Dimension, stretch: Stretch) -> tupl
         extent = extent if count is None else integer(count)
     taken = context.placeholder(extent, dimension.label, spread=dimension.spread)
     return taken, plus(start, times(symbol_of(taken), step))
+
+
+def _is_backwards(stretch: Stretch) -> bool:
+    return stretch.step is not None and (known_int(stretch.step) or 0) < 0
 
 
 def _from_start(position: Expr, extent: Expr) -> Expr:
