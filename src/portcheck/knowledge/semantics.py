@@ -202,6 +202,7 @@ class Semantics(StrEnum):
     BARRIER_BLOCK_COUNT = "barrier.block_count"
     BARRIER_BLOCK_AND = "barrier.block_and"
     BARRIER_BLOCK_OR = "barrier.block_or"
+    BARRIER_INITIALISE = "barrier.initialise"
     BARRIER_BLOCK_ARRIVE = "barrier.block_arrive"
     BARRIER_WARP = "barrier.warp"
     BARRIER_GROUP = "barrier.group"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from portcheck.core.dtype import INT32, INT64, DType
 from portcheck.frontends.cuda.bytes import quotient
+from portcheck.frontends.cuda.constants import constant_value
 from portcheck.frontends.cuda.conversions import convert, materialised
 from portcheck.frontends.cuda.numbers import bits_of
 from portcheck.frontends.cuda.places import target
@@ -60,11 +61,12 @@ def _elements(state: State, size: Scalar, width: int) -> Expr | None:
     """How many elements so many bytes are; None where they are no whole number of them."""
     if not width:
         return None
-    if not isinstance(size.expr, Const):
+    known = constant_value(size.expr)
+    if known is None:
         total = materialised(state, convert(state, size, INT64))
         whole, left = quotient(total, width)
         return whole if left == ZERO else apply(Operator.TRUNCATED_DIVIDE, total, Const(width, INT64), dtype=INT64)
-    return integer(int(size.expr.value) // width) if int(size.expr.value) % width == 0 else None
+    return integer(known // width) if known % width == 0 else None
 
 
 def _reaches(limit: Expr, size: Expr) -> bool:

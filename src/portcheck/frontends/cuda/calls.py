@@ -13,7 +13,8 @@ from portcheck.frontends.cuda.atomic_objects import (
 from portcheck.frontends.cuda.callsite import CallSite, qualified_name, read_call
 from portcheck.frontends.cuda.casts import cast_to
 from portcheck.frontends.cuda.combining import functor_call
-from portcheck.frontends.cuda.facilities import facility_method
+from portcheck.frontends.cuda.facilities import facility_function, facility_method
+from portcheck.frontends.cuda.fragments import new_fragment
 from portcheck.frontends.cuda.frames import collect
 from portcheck.frontends.cuda.groups import method, operator_object
 from portcheck.frontends.cuda.inlining import closure_call, helper_call
@@ -103,7 +104,7 @@ def _named_call(state: State, call: CallSite) -> Value:
         type_ = _written_type(state, call) or type_
     if type_.kind in (TypeKind.SCALAR, TypeKind.VECTOR, TypeKind.RECORD):
         return _constructor(state, call, type_)
-    library = facility_of(state, type_)
+    library = facility_of(state, type_) or new_fragment(state, type_, call)
     if library is not None:
         return library
     functor = operator_named(state, call.name)
@@ -118,7 +119,8 @@ def _named_call(state: State, call: CallSite) -> Value:
         known = known_call(state, call, construct)
         if known is not None:
             return known
-    return unknown_call(state, call, construct)
+    own = facility_function(state, call) if construct is None else None
+    return own if own is not None else unknown_call(state, call, construct)
 
 
 def _held_call(state: State, call: CallSite, bound: object) -> Value | None:

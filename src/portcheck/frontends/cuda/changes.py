@@ -134,4 +134,7 @@ def _may_be_a_macro(state: State, call: Node, name: str) -> bool:
     """Whether a call is a statement of its own and nothing in reach says what it calls."""
     parent = call.parent
     is_statement = parent is not None and parent.type == "expression_statement"
+    function = call.field("function")
+    if function is not None and state.construct(function.text.partition("<")[0]) is not None:
+        return False
     return is_statement and bool(name) and name not in state.definitions.functions and state.construct(name) is None

@@ -152,7 +152,8 @@ def _local(state: State, declarator: Node, declared: Declared, scope: Node | Non
         return
     if initial is not None and listed == [initial] and declared.type.kind in (TypeKind.VECTOR, TypeKind.DEDUCED):
         source = state.evaluate(initial)
-        if isinstance(source, Place) and source.type.reference and declared.type.kind is TypeKind.DEDUCED:
+        is_made = isinstance(source, Place) and (source.type.reference or source.type.name in state.fragments)
+        if is_made and declared.type.kind is TypeKind.DEDUCED and initial.type == "call_expression":
             state.bind(declared.name, source)
             return
         kept = snapshot(state, source, declared.name)

@@ -14,6 +14,7 @@ from portcheck.frontends.cuda.arrangements import (
 from portcheck.frontends.cuda.asynchronous import landed
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.collectives import reduced
+from portcheck.frontends.cuda.phases import is_phase, phase
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.scans import scanned
 from portcheck.frontends.cuda.state import State
@@ -66,10 +67,19 @@ def _known(state: State, call: CallSite, construct: Construct, facility: Facilit
         return broadcast(state, call, construct, team)
     if semantics is Semantics.COPY_WAIT:
         return _waited(state, call, construct, facility)
-    if semantics is Semantics.BARRIER_BLOCK:
-        state.builder.emit(Barrier, scope=Scope.BLOCK, via=call.via)
-        return Nothing()
-    return None
+    return phase(state, call, construct, facility) if is_phase(construct) else None
+
+
+def facility_function(state: State, call: CallSite) -> Value | None:
+    """A free function that belongs to the class of the object whose address comes first; None for any other."""
+    value = state.evaluate(call.arguments[0]) if call.arguments else Nothing()
+    if not isinstance(value, Facility):
+        return None
+    name = f"{value.name}::{call.name.rpartition('::')[2]}"
+    construct = state.construct(name)
+    if construct is None or not is_phase(construct):
+        return None
+    return phase(state, CallSite(call.node, call.name, (), call.arguments[1:]), construct, value)
 
 
 def _arrangement(state: State, facility: Facility) -> Arrangement | None:

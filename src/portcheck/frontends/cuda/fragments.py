@@ -14,7 +14,7 @@ from portcheck.frontends.cuda.places import pointer_of, scalar, target
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.types import scalar_type
-from portcheck.frontends.cuda.values import Nothing, Place, Pointer, Value
+from portcheck.frontends.cuda.values import CType, Nothing, Place, Pointer, Value
 from portcheck.frontends.cuda.views import flat, moved, seen_as
 from portcheck.ir import (
     Access,
@@ -42,6 +42,19 @@ def fragment_call(state: State, call: CallSite, construct: Construct) -> Value |
     """A call on fragments; None where one of them is not followed."""
     action = _CALLS.get(construct.semantics)
     return action(state, call, construct) if action is not None else None
+
+
+def new_fragment(state: State, type_: CType, call: CallSite) -> Value | None:
+    """A fragment that is made where it is asked for: its elements are 0."""
+    fragment = state.fragments.get(type_.name)
+    if fragment is None or type_.target is None or call.arguments:
+        return None
+    buffer = state.allocate("fragment", fragment.dtype, (integer(fragment.rows * fragment.columns),))
+    place = Place(buffer.name, (), type_.target, 1)
+    zero = Const(0.0 if fragment.dtype.is_float else 0, fragment.dtype)
+    axes = _axes(state, fragment.rows, fragment.columns)
+    state.builder.emit(Store, access=_tile(place, fragment, axes), value=zero, via=call.via)
+    return place
 
 
 def is_fragment_call(construct: Construct) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from portcheck.core.dtype import INT32
+from portcheck.frontends.cuda.arithmetic import apply_operator
 from portcheck.frontends.cuda.asynchronous import copy_bytes, landed
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import convert
 from portcheck.frontends.cuda.facilities import pipeline_wait
 from portcheck.frontends.cuda.groups import barrier
+from portcheck.frontends.cuda.layout import size_of
 from portcheck.frontends.cuda.numbers import calculate
 from portcheck.frontends.cuda.places import pointer_of, read, scalar
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.values import Group, Nothing, Pointer, Scalar, Value
-from portcheck.ir import Const
+from portcheck.ir import Const, Operator
 from portcheck.knowledge import Construct, Role
 
 
@@ -29,6 +32,25 @@ def _operands(
     return None if to is None or from_ is None else (to, from_, size)
 
 
+_WITH_EXTENTS = 5
+"""Arguments of a copy of a group that states how many elements there are on either side."""
+
+
+def _elements(state: State, call: CallSite) -> tuple[Pointer, Pointer, Scalar] | None:
+    """Where to, where from, and the bytes of as many elements as there are on both sides."""
+    to_node, room_node, from_node, count_node = call.arguments[1:]
+    to, from_ = (pointer_of(state, state.evaluate(node)) for node in (to_node, from_node))
+    room, count = (
+        convert(state, scalar(state, _without_promise(state, node), node), INT32) for node in (room_node, count_node)
+    )
+    size = size_of(state, to.type) if to is not None else None
+    if to is None or from_ is None or size is None:
+        return None
+    if room.expr != count.expr:
+        count = apply_operator(state, Operator.MINIMUM, (room, count), INT32, call.via)
+    return to, from_, calculate(state, "*", count, size)
+
+
 def _without_promise(state: State, node: Node) -> Value:
     """A size whose type promises that it is aligned is that size."""
     arguments = node.field("arguments")
@@ -42,7 +64,9 @@ def copy_asynchronously(state: State, call: CallSite, construct: Construct) -> V
     """A copy that nothing looks at before it was waited for; of a group, its first thread makes it for all."""
     first = read(state, state.evaluate(call.arguments[0]), call.arguments[0]) if call.arguments else Nothing()
     is_shared = isinstance(first, Group)
-    given = _operands(state, call, construct, 1 if is_shared else 0)
+    states_extents = construct.index_of(Role.GROUP) is not None and len(call.arguments) == _WITH_EXTENTS
+    with_extents = is_shared and states_extents
+    given = _elements(state, call) if with_extents else _operands(state, call, construct, 1 if is_shared else 0)
     if given is None:
         return None
     to, from_, size = given

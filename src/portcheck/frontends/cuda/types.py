@@ -160,6 +160,9 @@ def _template(state: State, node: Node) -> CType:
 
 def _qualified(state: State, node: Node, depth: int) -> CType:
     known = named_type(state, node.text, depth, node)
+    named = state.construct(node.text) if known.kind is TypeKind.UNKNOWN else None
+    if named is not None and named.kind is ConstructKind.TYPE:
+        return known
     scope, name = node.field("scope"), node.field("name")
     if known.kind is not TypeKind.UNKNOWN or name is None:
         return known
