@@ -104,3 +104,10 @@ def test_limits_of_integers_are_known() -> None:
       y[2] = std::numeric_limits<unsigned char>::max(); y[3] = std::numeric_limits<int8_t>::min(); }"""
     done = executed(text, {"y": np.zeros(4, np.int32)}, 1, 1)
     assert done.arrays["y"].tolist() == [127, -32768, 255, -128]
+
+
+def test_variables_that_are_exchanged_change() -> None:
+    text = """__global__ void k(int* y) {
+      int t = threadIdx.x, a = t, b = 2 * t; if (t > 3) std::swap(a, b); y[t] = 100 * a + b; }"""
+    done = executed(text, {"y": np.zeros(8, np.int32)}, 1, 8)
+    assert done.arrays["y"].tolist() == [102 * t if t <= 3 else 201 * t for t in range(8)]

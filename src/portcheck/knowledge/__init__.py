@@ -11,12 +11,13 @@ from portcheck.knowledge.load import Knowledge, load
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant
 from portcheck.knowledge.schema import UNKNOWN, Unknown
 from portcheck.knowledge.semantics import Semantics
-from portcheck.knowledge.signatures import VALUE_NEUTRAL, Parameter, Role
+from portcheck.knowledge.signatures import VALUE_NEUTRAL, WRITTEN, Parameter, Role
 from portcheck.knowledge.versions import NkiVersion
 
 __all__ = [
     "UNKNOWN",
     "VALUE_NEUTRAL",
+    "WRITTEN",
     "Activation",
     "Api",
     "ApiStatus",

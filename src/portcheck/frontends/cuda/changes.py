@@ -15,6 +15,7 @@ _PACK = "variadic_parameter_declaration"
 _CALLED = "operator()"
 Signatures = Mapping[str, list[list[Node]]]
 """The parameters of each thing a name may call."""
+from portcheck.knowledge import WRITTEN
 
 
 def mutations_of(state: State, body: Node, given: Mapping[str, object] | None = None) -> Mutations:
@@ -83,6 +84,9 @@ def _takes_reference(state: State, local: Signatures, call: Node, position: int)
     bound = state.lookup(name) if name else None
     if isinstance(bound, Closure):
         return _any_refers([_parameters(bound.node)], position)
+    construct = state.construct(function.text.partition("<")[0]) if function is not None else None
+    if construct is not None and name not in state.macros:
+        return position < len(construct.parameters) and construct.parameters[position].role in WRITTEN
     return name in state.macros or _may_be_a_macro(state, call, name)
 
 
@@ -134,7 +138,4 @@ def _may_be_a_macro(state: State, call: Node, name: str) -> bool:
     """Whether a call is a statement of its own and nothing in reach says what it calls."""
     parent = call.parent
     is_statement = parent is not None and parent.type == "expression_statement"
-    function = call.field("function")
-    if function is not None and state.construct(function.text.partition("<")[0]) is not None:
-        return False
     return is_statement and bool(name) and name not in state.definitions.functions and state.construct(name) is None
