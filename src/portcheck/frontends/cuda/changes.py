@@ -13,9 +13,10 @@ from portcheck.frontends.cuda.values import Closure, FunctionName
 
 _PACK = "variadic_parameter_declaration"
 _CALLED = "operator()"
+from portcheck.knowledge import WRITTEN
+
 Signatures = Mapping[str, list[list[Node]]]
 """The parameters of each thing a name may call."""
-from portcheck.knowledge import WRITTEN
 
 
 def mutations_of(state: State, body: Node, given: Mapping[str, object] | None = None) -> Mutations:
