@@ -10,10 +10,10 @@ from portcheck.frontends.cuda.references import may_change
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, bare
 from portcheck.frontends.cuda.values import Closure, FunctionName
+from portcheck.knowledge import WRITTEN
 
 _PACK = "variadic_parameter_declaration"
 _CALLED = "operator()"
-from portcheck.knowledge import WRITTEN
 
 Signatures = Mapping[str, list[list[Node]]]
 """The parameters of each thing a name may call."""
