@@ -24,7 +24,7 @@ def nearest(
     if abs(rounded) > Fraction(facts.max_finite):
         return _beyond(value, facts.max_finite, facts.has_infinity, rounding, saturating)
     if rounded == 0:
-        return math.copysign(0.0, value)
+        return 0.0 if value > 0 else -0.0
     return float(rounded)
 
 
@@ -44,15 +44,16 @@ def _whole(value: Fraction, rounding: Rounding) -> int:
 
 
 def _beyond(value: Fraction, largest: float, has_infinity: bool, rounding: Rounding, saturating: bool) -> float:
+    sign = 1.0 if value > 0 else -1.0
     is_away = {Rounding.NEAREST_EVEN: True, Rounding.UP: value > 0, Rounding.DOWN: value < 0}.get(rounding, False)
     if saturating or not is_away:
-        return math.copysign(largest, value)
-    return math.copysign(math.inf, value) if has_infinity else math.nan
+        return sign * largest
+    return sign * math.inf if has_infinity else math.nan
 
 
 def square_root(value: Fraction, dtype: DType, rounding: Rounding) -> float:
     """The root rounded to `dtype`, from a whole root with many bits more and a sticky one."""
-    bits = 400
+    bits = 700
     scaled = value * Fraction(4) ** bits
     whole = math.isqrt(math.floor(scaled))
     sticky = Fraction(0) if whole * whole == scaled else Fraction(1, 2)

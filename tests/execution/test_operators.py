@@ -349,13 +349,51 @@ def test_inverses_lead_back() -> None:
         np.testing.assert_allclose(applied(back, FLOAT64, applied(there, FLOAT64, given)), given, rtol=1e-13)
 
 
+# Order, argument, Y and J with 17 digits (mpmath 1.3; the first ones also in Abramowitz and Stegun, table 9.1).
+BESSEL = np.array([
+    (0, 0.1, -1.5342386513503667, 0.99750156206604), (0, 1, 0.08825696421567696, 0.7651976865579666),
+    (1, 1, -0.7812128213002887, 0.4400505857449335), (0, 10, 0.055671167283599395, -0.24593576445134835),
+    (1, 10, 0.24901542420695388, 0.04347274616886144), (2, 5, 0.36766288260552454, 0.046565116277752214),
+    (0, 50, -0.09806499547007708, 0.055812327669251816), (3, 40, -0.006829103413384208, -0.1261448155058208),
+    (10, 2, -129184.54220803929, 2.515386282716737e-07), (30, 40, -0.11471458668505026, -0.10408594976564972),
+])  # fmt: skip
+
+
 def test_bessel_functions_have_their_tabulated_values() -> None:
-    # Abramowitz and Stegun, tables 9.1 and 9.8.
-    order, given = np.array([0.0, 1.0, 0.0]), np.array([1.0, 1.0, 10.0])
-    wanted = [0.765197686557967, 0.440050585744934, -0.245935764451348]
-    np.testing.assert_allclose(applied(Operator.BESSEL_J, FLOAT64, order, given), wanted, rtol=1e-13)
-    wanted = [1.266065877752008, 0.565159103992485]
-    np.testing.assert_allclose(applied(Operator.BESSEL_I, FLOAT64, order[:2], given[:2]), wanted, rtol=1e-13)
+    order, given, second, first = BESSEL.T.copy()
+    np.testing.assert_allclose(applied(Operator.BESSEL_J, FLOAT64, order, given), first, rtol=1e-13)
+    np.testing.assert_allclose(applied(Operator.BESSEL_Y, FLOAT64, order, given), second, rtol=1e-13)
+    order, given = np.array([0.0, 1.0, 1.0, 0.0]), np.array([1.0, 1.0, -2000.0, 1e30])
+    wanted = [1.266065877752008, 0.565159103992485, -np.inf, np.inf]
+    np.testing.assert_allclose(applied(Operator.BESSEL_I, FLOAT64, order, given), wanted, rtol=1e-13)
+
+
+def test_both_kinds_of_bessel_functions_belong_together() -> None:
+    # Their Wronskian is 2 / (pi x) (NIST Digital Library of Mathematical Functions, 10.5.2).
+    given = np.array([1e-6, 0.3, 2.0, 9.0, 24.9, 25.1, 60.0, 999.0, 1e6])
+    for order in (0.0, 1.0, 4.0, 33.0):
+        at, after = (
+            [applied(operator, FLOAT64, np.full_like(given, place), given) for place in (order, order + 1)]
+            for operator in (Operator.BESSEL_J, Operator.BESSEL_Y)
+        )
+        with np.errstate(all="ignore"):
+            found = at[1] * after[0] - at[0] * after[1]
+        is_within = np.isfinite(found) & (at[0] != 0)
+        assert is_within.sum() >= len(given) - 2
+        np.testing.assert_allclose(found[is_within], (2 / (np.pi * given))[is_within], rtol=1e-9)
+
+
+def test_bessel_functions_at_the_ends_are_those_of_cuda() -> None:
+    given = np.array([0.0, -0.0, -1.0, np.inf, np.nan])
+    zeros = np.zeros_like(given)
+    np.testing.assert_array_equal(applied(Operator.BESSEL_J, FLOAT64, zeros, given)[[0, 1, 3, 4]], [1, 1, 0, np.nan])
+    np.testing.assert_array_equal(
+        applied(Operator.BESSEL_Y, FLOAT64, zeros, given), [-np.inf, -np.inf, np.nan, 0, np.nan]
+    )
+    for operator in (Operator.BESSEL_J, Operator.BESSEL_Y):
+        assert np.isnan(applied(operator, FLOAT64, zeros - 1, zeros + 1)).all()
+        with pytest.raises(InputError, match="order 1e\\+06"):
+            applied(operator, FLOAT64, zeros[:1] + 1e6, zeros[:1] + 1e3)
 
 
 @pytest.mark.parametrize("dtype", [d for d in CONCRETE.values() if d != BOOL], ids=str)
@@ -385,4 +423,4 @@ def test_every_operator_of_the_ir_is_executed() -> None:
             return True
         return False
 
-    assert [operator for operator in Operator if not is_known(operator)] == [Operator.BESSEL_Y]
+    assert [operator for operator in Operator if not is_known(operator)] == []

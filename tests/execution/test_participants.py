@@ -111,6 +111,12 @@ def test_planted_faults_are_found_and_their_twins_are_silent(name: str) -> None:
 def test_lanes_that_have_returned_need_not_come() -> None:
     done = ran(f"if (lane >= 16) return; v = __shfl_down_sync({FULL}, v, 1, 8); __syncwarp();")
     assert done.events == ()
+    done = ran(f"if (lane >= 16) return; if (t < 64) {{ v = __shfl_down_sync({FULL}, v, 1, 8); __syncwarp(); }}")
+    assert done.events == ()
+
+
+def test_what_a_whole_warp_waited_for_is_known_after_a_part_of_it_waits() -> None:
+    assert ran("box[t] = v; __syncwarp(); if (lane < 16) __syncwarp(0xffff); v = box[t ^ 16];").events == ()
 
 
 def test_shuffles_of_before_volta_take_the_lanes_that_are_there() -> None:

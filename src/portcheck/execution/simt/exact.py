@@ -98,14 +98,20 @@ def _fused_slowly(left: float, right: float, addend: float) -> tuple[float, floa
     try:
         nearest = float(exact)
     except OverflowError:
-        return (np.inf if exact > 0 else -np.inf), 0.0
+        return (np.inf, -1.0) if exact > 0 else (-np.inf, 1.0)
     error = exact - Fraction(nearest)
     return nearest, float((error > 0) - (error < 0))
 
 
 def summed(left: Value, right: Value) -> tuple[Value, Value]:
-    """left + right in float64 and its error."""
-    return two_sum(left, right)
+    """left + right in float64 and a number of the sign of its error."""
+    total, error = two_sum(left, right)
+    return total, _towards_zero(total, error, np.isfinite(left) & np.isfinite(right))
+
+
+def _towards_zero(result: Value, error: Value, is_finite: Value) -> Value:
+    """The error; of an infinity that finite numbers give it is all that lies beyond the largest number."""
+    return cast(Value, np.where(np.isinf(result) & is_finite, -np.sign(result), error)[()])
 
 
 def multiplied(left: Value, right: Value) -> tuple[Value, Value]:
@@ -118,7 +124,8 @@ def divided(left: Value, right: Value) -> tuple[Value, Value]:
     quotient = left / right
     rest, lost = fused_double(-quotient, right, left)
     sign = np.where(rest != 0, np.sign(rest), np.sign(lost)) * np.sign(right)
-    return quotient, np.where(np.isfinite(quotient), sign, 0.0)
+    error = np.where(np.isfinite(quotient), sign, 0.0)
+    return quotient, _towards_zero(quotient, error, np.isfinite(left) & (right != 0))
 
 
 def root(value: Value) -> tuple[Value, Value]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from portcheck.core.dtype import FLOAT32, FLOAT64, DType
 from portcheck.execution.simt import exact, special
+from portcheck.execution.simt.bessel import bessel_i, bessel_j, bessel_y
 from portcheck.execution.simt.formats import Value, storage
 from portcheck.execution.simt.rounding import rounded
 from portcheck.ir import Operator, Rounding
@@ -80,8 +81,9 @@ FUNCTIONS: Mapping[Operator, Function] = {
     Operator.ERFC_INVERSE: special.each(special.erfc_inverse), Operator.ERFC_SCALED: special.each(special.erfc_scaled),
     Operator.NORMAL_CDF: special.each(special.normal_cdf),
     Operator.NORMAL_CDF_INVERSE: special.each(special.normal_cdf_inverse), Operator.GAMMA: special.each(special.gamma),
-    Operator.LOG_GAMMA: special.each(special.log_gamma), Operator.BESSEL_J: special.each(special.bessel_j),
-    Operator.BESSEL_I: special.each(special.bessel_i), Operator.REMAINDER: special.each(math.remainder),
+    Operator.LOG_GAMMA: special.each(special.log_gamma), Operator.BESSEL_J: special.each(bessel_j),
+    Operator.BESSEL_Y: special.each(bessel_y), Operator.BESSEL_I: special.each(bessel_i),
+    Operator.REMAINDER: special.each(math.remainder),
     Operator.EXPONENT: special.exponent,
 }  # fmt: skip
 """Functions of float64 that are rounded to the format afterwards."""
@@ -112,7 +114,7 @@ _EXACT: Mapping[Operator, Callable[..., tuple[Value, Value]]] = {
 def float_function(operator: Operator, dtype: DType, rounding: Rounding = Rounding.NEAREST_EVEN) -> Function | None:
     """`operator` on floats of `dtype`; None for one that floats do not have."""
     if rounding not in _NEAREST and operator in _EXACT:
-        return _directed(_EXACT[operator], dtype, rounding)
+        return _directed(operator, dtype, rounding)
     if operator is Operator.FMA:
         return _fused(dtype)
     if operator in FUNCTIONS:
@@ -145,17 +147,33 @@ def _rounded_once(function: Function, dtype: DType) -> Function:
     return lambda *operands: rounded(function(*(operand.astype(np.float64) for operand in operands)), None, dtype)
 
 
-def _directed(function: Callable[..., tuple[Value, Value]], dtype: DType, rounding: Rounding) -> Function:
+def _directed(operator: Operator, dtype: DType, rounding: Rounding) -> Function:
+    exactly = _EXACT[operator]
+    terms, combine = _TERMS.get(operator), np.logical_or if rounding is Rounding.DOWN else np.logical_and
+
     def compute(*operands: Value) -> Value:
-        value, error = function(*(operand.astype(np.float64) for operand in operands))
+        wide = [operand.astype(np.float64) for operand in operands]
+        value, error = exactly(*wide)
+        if terms is not None:
+            # IEEE 754, 6.3: a sum that is exactly 0 is -0 if both terms are below, towards minus infinity if one is
+            is_negative = (value == 0) & (error == 0) & combine(*terms(*wide))
+            value = np.where(is_negative, -0.0, value)[()]
         return rounded(value, error, dtype, rounding)
 
     return compute
 
 
+_TERMS: Mapping[Operator, Callable[..., tuple[Value, Value]]] = {
+    Operator.ADD: lambda left, right: (np.signbit(left), np.signbit(right)),
+    Operator.SUBTRACT: lambda left, right: (np.signbit(left), ~np.signbit(right)),
+    Operator.FMA: lambda left, right, addend: (np.signbit(left) ^ np.signbit(right), np.signbit(addend)),
+}
+"""Which of the terms of a sum are negative."""
+
+
 def _fused(dtype: DType) -> Function:
     if dtype == FLOAT64:
-        return lambda left, right, addend: exact.fused_double(left, right, addend)[0]
+        return _directed(Operator.FMA, dtype, Rounding.NEAREST_EVEN)
 
     def compute(left: Value, right: Value, addend: Value) -> Value:
         value, error = exact.fused(left.astype(np.float64), right.astype(np.float64), addend.astype(np.float64))

@@ -74,7 +74,7 @@ def _meeting(batch: Batch, mask: Value | None, size: Value | None) -> Meeting:
     elif size is not None:
         first = lanes // size * size
         bits = bits & (((np.int64(1) << size) - 1) << first)
-    return meeting(batch.places(), bits | (np.int64(1) << lanes), _living(batch), batch.warp_size)
+    return meeting(batch.places(), bits, _living(batch), batch.warp_size)
 
 
 def _here(batch: Batch) -> Value:

@@ -13,8 +13,6 @@ from portcheck.execution.simt.formats import Value
 
 _NORMAL = NormalDist()
 _ROOT_OF_TWO = math.sqrt(2.0)
-_POINTS = 64
-"""Points of a rule for an integral over a period, besides as many as the argument and the order are large."""
 _FAR = 25.0
 """From here on the asymptotic series of exp(x * x) * erfc(x) is exact to float64."""
 
@@ -82,20 +80,6 @@ def erfc_scaled(value: float) -> float:
         return math.exp(value * value) * math.erfc(value)
     part = 1.0 / (2.0 * value * value)
     return (1.0 - part * (1.0 - 3.0 * part * (1.0 - 5.0 * part))) / (value * math.sqrt(math.pi))
-
-
-def bessel_j(order: float, value: float) -> float:
-    """The Bessel function of the first kind of a whole order, as the mean of cos(n t - x sin t) over a period."""
-    points = _POINTS + 2 * int(abs(order) + abs(value))
-    turn = np.arange(points) * (2.0 * math.pi / points)
-    return float(np.cos(order * turn - value * np.sin(turn)).mean())
-
-
-def bessel_i(order: float, value: float) -> float:
-    """The modified Bessel function of a whole order, as the mean of exp(x cos t) cos(n t) over a period."""
-    points = _POINTS + 2 * int(abs(order) + abs(value))
-    turn = np.arange(points) * (2.0 * math.pi / points)
-    return float((np.exp(value * np.cos(turn)) * np.cos(order * turn)).mean())
 
 
 def exponent(value: Value) -> Value:
