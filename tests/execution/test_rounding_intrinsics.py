@@ -124,6 +124,32 @@ def test_a_sum_that_is_exactly_zero_is_negative_only_towards_minus_infinity(dtyp
         assert signs == {"rn": usual, "rz": usual, "ru": usual, "rd": [True, False, True, True, True]}, name
 
 
+@pytest.mark.parametrize("dtype", FORMS, ids=str)
+def test_what_is_too_large_is_the_largest_number_where_the_direction_says_so(dtype: DType) -> None:
+    largest = float(np.finfo(storage(dtype)).max)
+    x = np.array([[largest, -largest], [largest, -largest], [largest, largest]], storage(dtype))
+    up, down = [np.inf, -largest], [largest, -np.inf]
+    expected = {"rn": [np.inf, -np.inf], "rz": [largest, -largest], "ru": up, "rd": down}
+    for name, operands in (
+        ("add", "x[i], x[n + i]"), ("sub", "x[i], -x[n + i]"), ("mul", "x[i], x[2 * n + i]"),
+        ("div", "x[i], 0.5f"), ("fma", "x[i], x[2 * n + i], x[n + i]"),
+    ):  # fmt: skip
+        calls = tuple(f"{spelled(name, dtype, mode)}({operands})" for mode in MODES)
+        found = given_back(calls, (FORMS[dtype][0],) * 2, x, storage(dtype))
+        assert dict(zip(MODES, found.tolist(), strict=True)) == expected, name
+
+
+@pytest.mark.parametrize("dtype", FORMS, ids=str)
+def test_infinities_that_are_exact_are_the_same_in_every_direction(dtype: DType) -> None:
+    x = np.array([np.inf, -np.inf, 1.0, -1.0], storage(dtype))
+    for name, operands, expected in (
+        ("add", "x[i], 1.f", [np.inf, -np.inf, 2, 0]), ("div", "x[i], 0.f", [np.inf, -np.inf, np.inf, -np.inf]),
+        ("fma", "x[i], 2.f, 1.f", [np.inf, -np.inf, 3, -1]),
+    ):  # fmt: skip
+        calls = tuple(f"{spelled(name, dtype, mode)}({operands})" for mode in MODES)
+        assert given_back(calls, (FORMS[dtype][0],) * 2, x, storage(dtype)).tolist() == [expected] * 4, name
+
+
 WHOLE = {"int": np.int32, "uint": np.uint32, "ll": np.int64, "ull": np.uint64, "short": np.int16, "ushort": np.uint16}
 SPELLED = {
     "int": "int", "uint": "unsigned", "ll": "long long", "ull": "unsigned long long", "short": "short",
