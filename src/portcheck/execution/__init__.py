@@ -10,7 +10,7 @@ The interface, which is all of the room that others use:
                 member of a record; `Texture(array=, channels=, is_layered=, filter=, outside=, is_normalised=)` for
                 a texture or surface
     geometry    `Geometry.of(grid, block, shared_bytes)`, or one for each kernel by name; None: as the source launches
-    options     `Options(contracts=, seed=, steps=, threads=, is_checked=, memory=, draws=)`
+    options     `Options(contracts=, seed=, steps=, threads=, is_checked=, memory=, draws=, flushes=)`
     Execution   `arrays` by name as they are at the end (the arguments themselves are never changed), `events`,
                 `faults` (the events a correct kernel does not have), `stopped` (why the run ended early, or None)
 

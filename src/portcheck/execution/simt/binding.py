@@ -49,6 +49,8 @@ def scalars(kernel: Kernel, launch: Launch, arguments: Mapping[str, Argument]) -
         name = argument_name(launch, parameter)
         if not parameter.is_buffer and name in outside:
             found[parameter.name] = _fitting(parameter, outside[name])
+        elif not parameter.is_buffer and _is_array(arguments.get(name)):
+            raise InputError(f"{name} is a number for {kernel.name}, and an array is given")
     return found | _stated(kernel, launch, outside)
 
 
@@ -84,7 +86,7 @@ def _fitting(parameter: Parameter, value: Number) -> Number:
     dtype = parameter.type.dtype
     if dtype.is_integer:
         limits = np.iinfo(storage(dtype))
-        if int(value) != value or not limits.min <= value <= limits.max:
+        if not limits.min <= value <= limits.max or int(value) != value:
             raise InputError(
                 f"{value} is no {dtype}, which the parameter {parameter.name} is",
                 f"give a whole number from {limits.min} to {limits.max}",
@@ -108,7 +110,9 @@ def geometry_of(
     limit = load().cuda_limit("threads_per_block")
     if given.threads > limit:
         raise InputError(f"{launch.kernel}: a block of {given.threads} threads", f"at most {limit} are possible")
-    if given.threads < 1 or given.blocks < 1:
+    if given.shared_bytes < 0:
+        raise InputError(f"{launch.kernel} is launched with {given.shared_bytes} bytes of shared memory")
+    if min(*given.grid, *given.block) < 1:
         raise InputError(f"{launch.kernel} is launched with no threads at all")
     return given
 

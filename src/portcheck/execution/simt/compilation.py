@@ -60,6 +60,8 @@ class Compilation:
     symbols: Mapping[str, int | float | bool]
     threads: Mapping[str, Code]
     buffers: Mapping[str, Buffer]
+    given: tuple[str, ...] = ()
+    flushes: bool = False
     textures: Mapping[int, Texture] = field(default_factory=dict)
     slots: dict[int | str, int] = field(default_factory=dict)
     numbered: dict[tuple[Expr, int], int] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.conversions import bits, conversion
 from portcheck.execution.simt.expressions import called_with, code_of, compiled
+from portcheck.execution.simt.flushing import flushing
 from portcheck.execution.simt.operators import function, working_dtype
 from portcheck.ir import Cast, Compute, Operator, Ref, Select
 
@@ -29,6 +30,8 @@ def _plain(compilation: Compilation, op: Compute) -> Code:
     rank, dtype = len(op.type.shape), op.type.dtype
     formats = working_dtype(op.operator, dtype, tuple(operand.dtype for operand in op.operands))
     called = function(op.operator, dtype, formats, op.rounding)
+    if compilation.flushes:
+        called = flushing(called, formats, dtype, op.operator)
     parts = [
         code_of(compilation, operand, wanted, rank) for operand, wanted in zip(op.operands, formats, strict=True)
     ]  # fmt: skip
@@ -48,7 +51,10 @@ def _fused_sum(compilation: Compilation, op: Compute) -> Code | None:
         addend = called_with(np.negative, [addend])
     elif op.operator is Operator.SUBTRACT:
         factors[0] = called_with(np.negative, [factors[0]])
-    return called_with(function(Operator.FMA, dtype, (dtype,) * 3), [*factors, addend])
+    called = function(Operator.FMA, dtype, (dtype,) * 3)
+    if compilation.flushes:
+        called = flushing(called, (dtype,) * 3, dtype)
+    return called_with(called, [*factors, addend])
 
 
 def product_of(compilation: Compilation, op: Compute) -> Compute | None:
@@ -71,6 +77,8 @@ def convert(compilation: Compilation, op: Cast) -> Step:
     """A change of format, or of how bits are read."""
     slot, source, target = compilation.slot(op.id), op.operand.dtype, op.type.dtype
     change = bits(source, target) if op.bitwise else conversion(source, target, op.rounding, op.saturating)
+    if compilation.flushes and not op.bitwise:
+        change = flushing(change, (source,), target)
     operand = code_of(compilation, op.operand, None, len(op.type.shape))
 
     def run(batch: Batch) -> None:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import FLOAT64, DType
-from portcheck.core.errors import InputError
+from portcheck.core.errors import InputError, did_you_mean
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Compiled
 from portcheck.execution.simt.conversions import conversion
@@ -97,9 +97,8 @@ def _symbol(compilation: Compilation, symbol: Symbol, rank: int) -> Compiled:
         typed = _expanded(lambda batch: thread(batch).astype(wanted, copy=False), rank)
         return Compiled(typed, dtype, None, True)
     if name not in compilation.symbols:
-        raise InputError(
-            f"{compilation.kernel.name} needs a value for {name}", f"give {name} among the arguments"
-        )  # fmt: skip
+        hint = did_you_mean(name, compilation.given) or f"give {name} among the arguments"
+        raise InputError(f"{compilation.kernel.name} needs a value for {name}", hint)
     return _constant(literal(compilation.symbols[name], dtype), dtype)
 
 

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.errors import InputError
+from portcheck.core.source import Span
 from portcheck.execution.simt.barriers import GRID_WIDE
 from portcheck.execution.simt.batch import Batch, Budget, Geometry
 from portcheck.execution.simt.binding import (
@@ -67,19 +68,27 @@ class _Run:
     budget: Budget = field(init=False)
     random: np.random.Generator | None = field(init=False)
     draws: Draws | None = field(init=False)
+    flushes: bool = False
     textures: dict[int, Texture] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.budget = Budget(self.options.steps)
-        numbers = texture_numbers(self.arguments)
+        options, numbers = self.options, texture_numbers(self.arguments)
+        self.budget = Budget(options.steps)
+        self.flushes = "ftz" in self.program.flags if options.flushes is None else options.flushes
         self.textures = {numbers[name]: value for name, value in self.arguments.items() if isinstance(value, Texture)}
+        self.draws = None if options.draws is None else Draws(options.draws)
+        self.random = None if options.seed is None else np.random.default_rng(options.seed)
         for kernel, parameter in self.arrays.begun:
             text = f"{parameter.name} begins with what the file gives it; no array was given"
-            self.log.add(
-                Event(kind=EventKind.ASSUMED, message=text, kernel=kernel, span=parameter.span), parameter.name
-            )
-        self.draws = None if self.options.draws is None else Draws(self.options.draws)
-        self.random = None if self.options.seed is None else np.random.default_rng(self.options.seed)
+            self._assume(kernel, parameter.span, text, parameter.name)
+        flags = self.program.flags
+        if "fast-math" in flags or (flags and "prec-div" not in flags):
+            text = "approximate operations are the functions themselves, rounded once; no device's are imitated"
+            for found in self.program.kernels:
+                self._assume(found.name, found.span, text, "approximate")
+
+    def _assume(self, kernel: str, span: Span, text: str, subject: str) -> None:
+        self.log.add(Event(kind=EventKind.ASSUMED, message=text, kernel=kernel, span=span), subject)
 
 
 def run(
@@ -113,6 +122,7 @@ def _launch(shared: _Run, launch: Launch, given: Geometry | None) -> None:
     compilation = Compilation(
         kernel=kernel, geometry=geometry, options=shared.options, warp_size=load().cuda_limit("warp_size"),
         symbols=symbols | sizes, threads=threads, buffers={}, textures=shared.textures,
+        given=tuple(shared.arguments), flushes=shared.flushes,
     )  # fmt: skip
     compilation.buffers = buffers_of(compilation, launch)
     layout = Layout(compilation.buffers, geometry, kernel, shared.options.is_checked)

@@ -22,7 +22,6 @@ from portcheck.execution.simt.formats import NumpyType, Value, storage
 from portcheck.execution.simt.races import RaceShadow
 from portcheck.execution.simt.registers import Register
 from portcheck.execution.simt.storage import Owner, Storage, View, count
-from portcheck.execution.simt.textures import Texture
 from portcheck.ir import Alloc, Kernel, Launch, Parameter, Program, Space, operations
 
 _APART = 1 << 40
@@ -54,8 +53,15 @@ class Arrays:
         if given is None and parameter.initial:
             given = initial_array(parameter)
             self.begun += [(launch.kernel, parameter)] if name not in self._kept else []
-        if given is None or isinstance(given, int | float | bool | Texture):
+        if given is None:
             raise missing(launch, name, arguments)
+        if not isinstance(given, np.ndarray | np.generic | Uninitialised):
+            raise InputError(
+                f"{launch.kernel} needs an array for {name}, not a {type(given).__name__}",
+                "give a NumPy array, Uninitialised(shape) or None",
+            )
+        if isinstance(given, Uninitialised) and any(extent < 0 for extent in given.shape):
+            raise InputError(f"the array {name} has the shape {given.shape}")
         if not isinstance(given, Uninitialised) and given.dtype != wanted:
             raise InputError(
                 f"the array {name} is {given.dtype} and the parameter of {launch.kernel} {parameter.type.dtype}",

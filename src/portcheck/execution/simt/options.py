@@ -19,6 +19,7 @@ class Options:
     `is_checked` looks for races and for reads of what was not written. `memory` is the most bytes that the threads in
     flight may take for variables, arrays and shared memory; there are fewer of them where it is not enough. `draws` is
     the seed of the random numbers that stand in for cuRAND's (None: a kernel that draws ends there).
+    `flushes` takes and gives zeros for subnormal float32 numbers (None: as the program's flags say).
     """
 
     contracts: bool = False
@@ -28,3 +29,4 @@ class Options:
     is_checked: bool = True
     memory: int = _BYTES
     draws: int | None = None
+    flushes: bool | None = None
