@@ -68,6 +68,26 @@ def test_a_product_is_an_assumption_and_a_plain_size_is_none() -> None:
     assert sizes.assumptions == ["rows = d*n"]
 
 
+SAID = {
+    "an extent of a parameter": (ROWS, frozenset({"n"}), []),
+    "a size that is none": (ROWS, frozenset(), ["n = rows"]),
+    "an extent that is no size of the original": (ROWS - 1, frozenset({"n"}), ["n = rows - 1"]),
+    "a number": (number(512), frozenset({"n"}), ["n = 512"]),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_size_that_is_more_than_another_name_for_an_extent_is_an_assumption(name: str) -> None:
+    original, shapes, said = SAID[name]
+    sizes = Sizes(shapes=shapes)
+    sizes.equate(original, N, FIXED)
+    assert sizes.assumptions == said
+
+
+def test_a_size_is_not_taken_to_be_what_a_launch_happens_to_cover() -> None:
+    assert learned((minimum([ROWS, number(256)]), N)) == ({}, {})
+
+
 ASSERTED = {
     "a size to be a number": (N, number(512), {"n": "512"}, {"rows": "512"}, ["rows = 512 (asserted by the port)"]),
     "a size to be another": (N, D, {"n": "rows"}, {}, []),

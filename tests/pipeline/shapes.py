@@ -152,6 +152,7 @@ BUTTERFLY = Family(
         "from a distance of 8": ("int o = 16", "int o = 8"),
         "to a distance of 2": ("o > 0", "o > 1"),
         "16 threads": ("<<<n, 32>>>", "<<<n, 16>>>"),
+        "by half of the lanes": ("for (int o", "if (i < 16) for (int o"),
     },
     PART_OF_A_ROW,
 )

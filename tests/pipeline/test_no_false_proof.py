@@ -81,6 +81,10 @@ ORIGINALS = {
     "then given to an object that is not read": f"{_BODY} Writer out(y); out.put(r);",
     "then given to a function inside a record": f"{_BODY} Held h{{y}}; elsewhere(h);",
     "then given to a function in a lambda": f"{_BODY} elsewhere([&](int j) {{ y[j] = 0.f; }});",
+    "then stored where nothing says": f"{_BODY} elsewhere[r] = 1.f;",
+    "then stored in an object that is not read": f"{_BODY} log.put(r);",
+    "then written to a surface": f"{_BODY} surf1Dwrite(x[r], image, r * 4);",
+    "then added where nothing says": f"{_BODY} atomicAdd(elsewhere + r, 1.f);",
     "by a weight that is changed through a choice": (
         f"{_LOOP}{{ float a = w[i], b = 2.f; (r < n ? a : b) *= 2.f; y[r * d + i] = x[r * d + i] * a; }}"
     ),
@@ -116,6 +120,7 @@ PORTS = {
     "the first weight": ("w.reshape((1, d)).broadcast(0, P)", "w[0:1].reshape((1, 1)).broadcast(0, P)"),
     "a sum": ("op=nl.multiply", "op=nl.add"),
     "all but the first row": ("return y", "return y[1:]"),
+    "the first row of a tile for all": ("src=a[0:m, 0:d])\n    return", "src=a[0:1, 0:d])\n    return"),
     "the rows of another shape": ("return y", "return y.reshape((d, n))[0:d - 1]"),
     "whole numbers": (
         "nisa.dma_copy(dst=a[0:m, 0:d], src=x[t:t + m, 0:d])",
@@ -141,6 +146,11 @@ def test_a_port_that_writes_something_else_is_not_proved(name: str, tmp_path: Pa
     old, new = PORTS[name]
     assert _PORT.count(old) == 1
     assert _report(tmp_path, _CUDA.replace("BODY", _BODY), _PORT.replace(old, new)).verdict not in _PROVED
+
+
+def test_a_launch_that_passes_one_buffer_twice_is_not_proved(tmp_path: Path) -> None:
+    text = _CUDA.replace("BODY", _BODY)
+    assert _report(tmp_path, text.replace("(y, x, w, n, d);", "(y, y, w, n, d);"), _PORT).verdict not in _PROVED
 
 
 _HALVES_CUDA = """\

@@ -109,3 +109,43 @@ def test_sums_of_integers_are_proved_with_a_remark(tmp_path: Path) -> None:
     report = check(Request(cuda_path=str(tmp_path / "k.cu"), nki_path=str(tmp_path / "k.py"))).report
     assert report.verdict is Verdict.WITHIN_TOLERANCE
     assert "every bit of int32 numbers" in _messages(report)
+
+
+_COPY_CUDA = """\
+__global__ void k(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+"""
+_COPY_LAUNCH = "void run(float* y, const float* x, int n) { k<<<(n + 255) / 256, 256>>>(y, x, n); }\n"
+_COPY_PORT = """\
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def k(x):
+    n = x.shape[0]
+    y = nl.ndarray((n,), dtype=nl.float32, buffer=nl.shared_hbm)
+    for i in range(COUNT):
+        p = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=p, src=x[i:i + 1].reshape((1, 1)))
+        nisa.dma_copy(dst=y[i:i + 1].reshape((1, 1)), src=p)
+    return y
+"""
+SAID = {
+    "nothing": (_COPY_CUDA + _COPY_LAUNCH, "n", ""),
+    "that a launch covers all": (_COPY_CUDA, "n", "the launch covers every element that the guards let through"),
+    "what a name is that nothing defines": (_COPY_CUDA + _COPY_LAUNCH, "ROWS", "ROWS = n"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_taken_for_granted_is_said(name: str, tmp_path: Path) -> None:
+    cuda, count, said = SAID[name]
+    (tmp_path / "k.cu").write_text(cuda)
+    (tmp_path / "k.py").write_text(_COPY_PORT.replace("COUNT", count))
+    report = check(Request(cuda_path=str(tmp_path / "k.cu"), nki_path=str(tmp_path / "k.py"))).report
+    assert report.verdict is Verdict.FAITHFUL
+    assert _messages(report).partition("Taken for granted: ")[2] == (f"{said}." if said else "")

@@ -297,7 +297,7 @@ class _Candidate:
         return found
 
     def _sizes(self) -> Sizes:
-        sizes = Sizes()
+        sizes = Sizes(shapes=_extents(self.nki.program))
         fixed = frozenset(p.name for kernel in self.cuda.program.kernels for p in kernel.parameters if not p.is_buffer)
         for match in self.scalars:
             if (
@@ -327,7 +327,7 @@ class _Candidate:
     def _output(self, name: str, names: Names, mine: Names, ranges: Ranges, sizes: Sizes) -> OutputMatch:
         other, evidence = self.output_names[name]
         contract = self.original.contract(name) or Contract(name, (), "the output is not written")
-        contract = _as_launched(renamed(contract, name, mine, ranges))
+        contract, is_taken = _as_launched(renamed(contract, name, mine, ranges))
         if other is None:
             found = Equality(Outcome.MISSING, evidence)
             if not self.nki.is_understood:
@@ -336,7 +336,8 @@ class _Candidate:
         theirs = self.port.contract(other) or Contract(other, (), "the output is not written")
         theirs = renamed(theirs, name, names, ranges)
         exchanged = [f"{match.nki} stands for {match.cuda}" for match in self.inputs if match.evidence == EXCHANGED]
-        assumptions = (*exchanged, *sizes.assumptions, *self.original.assumptions, *self.port.assumptions)
+        launched = ("the launch covers every element that the guards let through",) if is_taken else ()
+        assumptions = (*exchanged, *launched, *sizes.assumptions, *self.original.assumptions, *self.port.assumptions)
         return OutputMatch(name, other, evidence, contract, theirs, compare(contract, theirs, ranges), assumptions)
 
     def _reductions(self, names: Names, mine: Names, ranges: Ranges) -> tuple[ReductionMatch, ...]:
@@ -354,17 +355,25 @@ def replace_inputs(candidate: _Candidate, inputs: tuple[Match, ...]) -> _Candida
     return replace(candidate, inputs=inputs)
 
 
+def _extents(program: Program) -> frozenset[str]:
+    """The symbols that shapes of parameters are made of."""
+    shapes = (parameter.type.shape for kernel in program.kernels for parameter in kernel.parameters)
+    return frozenset(name for shape in shapes for extent in shape for name in symbols_in(extent))
+
+
 def _launch_symbols(piece: Piece) -> frozenset[str]:
     return frozenset(name for bound in piece.bounds for name in bound.stop.symbols if name.startswith("gridDim."))
 
 
-def _as_launched(contract: Contract) -> Contract:
-    """The contract under a launch that covers every element its guards let through."""
-    pieces = []
+def _as_launched(contract: Contract) -> tuple[Contract, bool]:
+    """The contract under a launch that covers every element its guards let through, and whether that was needed."""
+    pieces, is_taken = [], False
     for piece in contract.pieces:
-        bounds = tuple(replace(bound, stop=covered(bound.stop)[0]) for bound in piece.bounds)
+        found = [covered(bound.stop) for bound in piece.bounds]
+        is_taken = is_taken or any(was_limited for _, was_limited in found)
+        bounds = tuple(replace(bound, stop=stop) for bound, (stop, _) in zip(piece.bounds, found, strict=True))
         pieces.append(replace(piece, bounds=bounds))
-    return replace(contract, pieces=tuple(pieces))
+    return replace(contract, pieces=tuple(pieces)), is_taken
 
 
 def _named(fold: Fold, names: Names, ranges: Ranges) -> Fold:

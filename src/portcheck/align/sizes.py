@@ -20,6 +20,8 @@ class Sizes:
     port: dict[str, Polynomial] = field(default_factory=dict)
     original: dict[str, Polynomial] = field(default_factory=dict)
     assumptions: list[str] = field(default_factory=list)
+    shapes: frozenset[str] | None = None
+    """The port's sizes that are extents of its parameters, which its caller chooses; None: all of them."""
 
     def in_original(self, value: Polynomial) -> Polynomial:
         """An expression of the port in the original's sizes."""
@@ -38,7 +40,7 @@ class Sizes:
                 self.port.setdefault(size, symbol(size))
             return
         if size is not None and size not in fixed and size not in self.port:
-            self.port[size] = _underlying_extent(original)
+            self._learn(size, _underlying_extent(original))
             return
         lone, product = _underlying(original), _untiled(port)
         if product is None or lone is None or lone not in fixed or lone in self.original:
@@ -47,6 +49,14 @@ class Sizes:
             return
         self.original[lone] = product
         self.assumptions.append(f"{lone} = {product}")
+
+    def _learn(self, size: str, value: Polynomial) -> None:
+        """Takes a size of the port to be `value`; says so where that is more than another name for an extent."""
+        if any(atom.operator is not None for atom in value.atoms):
+            return
+        self.port[size] = value
+        if (self.shapes is not None and size not in self.shapes) or _underlying(value) is None:
+            self.assumptions.append(f"{size} = {value}")
 
     def assert_equal(self, value: Polynomial, limit: Polynomial) -> None:
         """Uses what the port asserts: a size of it is a number."""

@@ -65,6 +65,7 @@ class Piece:
     is_optional: bool = False
 
 
+_SHARED = "the launch passes one buffer for several parameters"
 _REPEATED = "the kernel is launched several times, and what the launches do one after the other is not followed"
 
 
@@ -128,10 +129,12 @@ def _finished(program: Program, launch: Launch, memory: dict[str, tuple[Event, .
     kernel = program.kernel(launch.kernel)
     state = initial_state(kernel, launch, is_trusted=program.side is Side.CUDA)
     names = dict(launch.arguments)
+    passed = [names.get(parameter.name, parameter.name) for parameter in kernel.parameters if parameter.is_buffer]
     for name, buffer in state.buffers.items():
         outside = names.get(name, name)
         is_input = buffer.is_input and outside not in program.temporaries
-        state.buffers[name] = replace(buffer, events=memory.get(outside, ()), is_input=is_input)
+        events = memory.get(outside, ()) if passed.count(outside) == 1 else (Havoc(_SHARED),)
+        state.buffers[name] = replace(buffer, events=events, is_input=is_input)
     run(state, without_punning(kernel))
     return state
 

@@ -22,7 +22,6 @@ from portcheck.ir import (
     Matmul,
     Op,
     Opaque,
-    OpaqueKind,
     Operator,
     Polynomial,
     Random,
@@ -40,7 +39,6 @@ from portcheck.ir import (
     number,
     operations,
     refs_in,
-    writes,
 )
 from portcheck.ir.operators import PREDICATES
 from portcheck.ir.polynomial import symbol
@@ -50,6 +48,7 @@ from portcheck.values import lanes
 from portcheck.values.branching import run_branch
 from portcheck.values.casts import cast, stored_as
 from portcheck.values.conditions import negated, simplified, truth
+from portcheck.values.effects import forget, leave_perhaps, not_understood
 from portcheck.values.evaluation import (
     State,
     allocate,
@@ -71,7 +70,6 @@ from portcheck.values.terms import (
     Choice,
     Condition,
     Function,
-    Holds,
     Index,
     Leader,
     Literal,
@@ -131,33 +129,16 @@ def _control(state: State, op: Op) -> None:
         case Leave():
             state.jumps += 1
         case While():
-            _forget(state, op, "the loop depends on data")
+            forget(state, op, "the loop depends on data")
             if any(isinstance(inner, Return) for inner in operations(op.body)):
-                _leave_perhaps(state, op)
+                leave_perhaps(state, op)
         case Call() | Opaque():
-            name = op.callee if isinstance(op, Call) else op.reason
-            _forget(state, op, f"not understood: {name}")
-            state.results[op.id] = Unknown(f"not understood: {name}", op.span)
-            if isinstance(op, Opaque) and op.kind is OpaqueKind.CONTROL:
-                _leave_perhaps(state, op)
-                state.jumps += 1
+            not_understood(state, op)
         case Scan() | Random() | Sample():
             what = "a scan" if isinstance(op, Scan) else "a texture" if isinstance(op, Sample) else "random numbers"
             _result(state, op.id, op.type, Unknown(f"{what} is not followed yet", op.span))
         case _:
             return
-
-
-def _forget(state: State, op: Op, reason: str) -> None:
-    names = {name for inner in operations([op]) for name in writes(inner)}
-    for name in sorted(names & state.buffers.keys()):
-        state.buffers[name] = state.buffers[name].then(Havoc(reason))
-
-
-def _leave_perhaps(state: State, op: Op) -> None:
-    """Some threads may return in `op`, which is not followed: who does what comes after it is not known."""
-    left = Unknown("threads may have returned in what is not followed", op.span)
-    state.exits = (*state.exits, (*state.path, Holds(left)))
 
 
 def _result(state: State, operation: int, value_type: ValueType, term: Term) -> None:
@@ -187,7 +168,7 @@ def _copy(state: State, op: Copy) -> None:
     source, destination = _extents(state, op.source), _extents(state, op.destination)
     is_fitting = len(source) == len(destination) and not any(map(_differ, source, destination))
     is_fitting = is_fitting and not is_permuted(source, destination)
-    value = _loaded(state, op.source, None)
+    value = broadcast(_loaded(state, op.source, None), source, destination, state.ranges)
     if not is_fitting:
         value = Unknown("a copy between different shapes", op.span)
     source_buffer = state.buffers.get(op.source.buffer)

@@ -203,6 +203,12 @@ def test_what_was_given_to_text_that_is_not_read_may_be_changed_by_such_text_lat
     assert [op.writes for op in opaque] == [("x",)] * 3
 
 
+def test_what_one_kernel_gives_away_is_none_of_another() -> None:
+    first = "__global__ void a(float* x) { Writer out(x); out.put(2); }"
+    kernels = program(f"{first} __global__ void b(float* y) {{ out.put(2); }}").kernels
+    assert [op.writes for op in operations(kernels[1].body) if isinstance(op, Opaque)] == [(), ()]
+
+
 def test_a_jump_in_text_that_is_not_read_is_control() -> None:
     (found,) = body("try { if (n > 0) return; } catch (...) {}")
     assert isinstance(found, Opaque) and found.kind is OpaqueKind.CONTROL

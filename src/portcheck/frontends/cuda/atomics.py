@@ -44,7 +44,10 @@ def atomic(state: State, call: CallSite, construct: Construct) -> Value | None:
     compare_node = expected if construct.semantics is Semantics.ATOMIC_CAS else None
     pointer = pointer_of(state, state.evaluate(address))
     if pointer is None:
-        return state.opaque(call.node, f"{call.name} through an unknown pointer", kind=OpaqueKind.MEMORY, via=call.via)
+        reason = f"{call.name} through an unknown pointer"
+        if call.node.key == state.statement:
+            return state.keep(call.node, reason, kind=OpaqueKind.MEMORY)
+        return state.opaque(call.node, reason, kind=OpaqueKind.MEMORY, via=call.via)
     place = target(pointer)
     if place.type.kind is TypeKind.VECTOR and compare_node is None:
         return _vector(state, call, construct, place, value_node)

@@ -100,12 +100,19 @@ def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
         )
         kernels.append(kernel)
         launches.append(launch)
-    if len(launches) == 1:
+    if len(launches) == 1 and not _shares(kernels[0], launches[0]):
         launches = [replace(launches[0], arguments=())]
     return Program(
         side=Side.CUDA, path=text.path, kernels=tuple(kernels), launches=tuple(launches),
         notes=(*text.notes, *state.notes), flags=options.flags,
     )  # fmt: skip
+
+
+def _shares(kernel: Kernel, launch: Launch) -> bool:
+    """Whether a launch passes one buffer for several parameters."""
+    buffers = {parameter.name for parameter in kernel.parameters if parameter.is_buffer}
+    passed = [argument for name, argument in launch.arguments if name in buffers]
+    return len(set(passed)) < len(passed)
 
 
 def _chain_program(text: Text, options: CudaOptions, names: set[str]) -> Program | None:
@@ -286,7 +293,7 @@ def _reset(state: State) -> None:
     for unit in state.definitions.units:
         unit.forget()  # one kernel has little to do with the text of another
     state.scopes, state.buffers, state.hoisted, state.names = [Scope(state.builder.depth + 1)], {}, [], set()
-    state.locals, state.kept = set(), {}
+    state.locals, state.kept, state.handed = set(), {}, {}
     state.template_parameters = []
     state.shared_once, state.axes, state.file_variables, state.views = {}, {}, {}, {}
     state.mask, state.depth, state.steps, state.instances, state.frames = None, 0, 0, [], []
