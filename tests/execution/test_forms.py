@@ -35,6 +35,30 @@ struct Span {
 };
 __device__ int first(int n) { for (auto i : R{0, 10}) { if (i * 3 > n) return i; } return -1; }
 """
+MADE = """
+struct C {
+  int v;
+  __device__ C(int a) : v(a) {}
+  friend __device__ bool operator<(C a, C b) { return a.v < b.v; }
+  __device__ C operator*(const C& o) const { return C(v * o.v); }
+};
+__device__ C operator+(const C& a, const C& b) { return C(a.v + b.v); }
+__device__ int taken(C c) { return c.v; }
+__device__ int seen(const C& n) { return n.v; }
+"""
+JUMPS = """
+__device__ int f(int n) { int s = 0; top: if (n == 0) return s; s = s * 2 + n; --n; goto top; }
+__device__ int g(int n) {
+  int c = 0;
+  if (n > 5) goto mid;
+  n += 100;
+mid:
+  n -= 3;
+  ++c;
+  if (n > 0 && c < 4) goto mid;
+  return n * 10 + c;
+}
+"""
 
 CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "one of two is assigned": (
@@ -80,6 +104,16 @@ CASES: dict[str, tuple[str, str, tuple[int, ...]]] = {
         "for (int i : R{0, 3}) { if (i == 1) continue; x[1 + i] = i + 50; }"
         "Span p{x, 2}; for (auto& e : p) e += n; x[4] = first(4); x[5] = first(99);"
         "for (int i : R{0, 2}) for (int j : R{0, 2}) x[6] += i * 10 + j + 1;", (2349, 54, 2, 52, 2, -1, 26, 0)),
+    "made of numbers": (
+        MADE, "C a(3); C b = a + 4; C c = n + a; x[0] = b.v * 10 + c.v; x[1] = (a < 10) + (20 < a); C d = a * x[3];"
+        "x[2] = d.v; x[3] = taken(n) * 10 + seen(2);", (77, 1, 15, 42, 3, 0, 0, 0)),
+    "jumps back": (
+        JUMPS, "int i = 0; again: x[i] = i * 2; ++i; if (i < n) goto again; x[4] = f(n);"
+        "x[5] = f(0); x[6] = g(9); x[7] = g(1);",
+        (0, 2, 4, 6, 49, 0, 3, 894)),
+    "jumps back in jumps back": (
+        "", "int i = 0, j = 0; a: j = 0; b: x[i * 3 + j] = i * 10 + j; ++j; if (j < 3) goto b; ++i; if (i < 2) goto a;"
+        "x[6] = i * 10 + j;", (0, 1, 2, 10, 11, 12, 23, 0)),
     "place of a member": ("struct S { char a; double b; short c; };", "x[0] = offsetof(S, b) * 10 + offsetof(S, c);",
                           (96, 1, 2, 5, 3, 0, 0, 0)),
 }  # fmt: skip

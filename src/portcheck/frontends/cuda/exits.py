@@ -59,6 +59,16 @@ def target_of_goto(statements: Sequence[Node]) -> int | None:
     return None
 
 
+def span_of_backward_goto(statements: Sequence[Node]) -> tuple[int, int] | None:
+    """The positions of the first labelled statement and of the last one, not before it, that jumps to it."""
+    for first, node in enumerate(statements):
+        if node.type == "labeled_statement":
+            last = [place for place in range(first, len(statements)) if jumps_to(label_of(node), statements[place])]
+            if last:
+                return first, last[-1]
+    return None
+
+
 def label_of(node: Node) -> str:
     """The label of a labelled statement or of a `goto`."""
     label = node.field("label")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.changes import mutations_of
@@ -40,6 +41,7 @@ from portcheck.frontends.cuda.values import (
     Aggregate,
     Closure,
     CType,
+    Lost,
     Nothing,
     Place,
     Scalar,
@@ -50,6 +52,7 @@ from portcheck.frontends.cuda.vectors import variable_members
 from portcheck.ir import OpaqueKind
 
 _DEEPEST = 24
+_EFFECTS = ("call_expression", "assignment_expression", "update_expression")
 
 
 _BRACES = "initializer_list"
@@ -102,6 +105,11 @@ def inline(
     if function.node.is_broken:
         return state.opaque(call.node, f"call of {call.name}, part of which does not parse")
 
+    values = [*values]
+    for position, (parameter, node) in enumerate(zip(function.parameters, call.arguments, strict=False)):
+        if position < len(values):
+            values[position] = _made_of_number(state, parameter, values[position], node)
+
     def bind() -> CType:
         state.scopes = [*around, state.new_scope()]
         if not around or function.scope is None:
@@ -114,6 +122,23 @@ def inline(
 
     names = (declared_name(parameter.field("declarator")) for parameter in function.parameters)
     return _inlined(state, key, (call, body), bind, dict(zip(names, values, strict=False)))
+
+
+def _made_of_number(state: State, parameter: Node, value: Value, node: Node) -> Value:
+    """`value`, or where it is a number and the parameter a record by name, the record that is made of it."""
+    specifier = parameter.field("type")
+    is_named = specifier is not None and specifier.type in ("type_identifier", "qualified_identifier")
+    if isinstance(value, Lost) or not is_named or not _is_number(value) or node.found(*_EFFECTS):
+        return value
+    type_ = declare(state, base_type(state, parameter), parameter.field("declarator")).type
+    if type_.kind is not TypeKind.RECORD or type_.name not in state.records:
+        return value
+    return state.make(replace(type_, reference=False), [node], node, "")
+
+
+def _is_number(value: Value) -> bool:
+    type_ = type_of_value(value)
+    return type_ is not None and type_.kind is TypeKind.SCALAR
 
 
 def _inlined(

@@ -120,7 +120,7 @@ def range_loop(state: State, node: Node) -> None:
     if over is None or body is None:
         state.keep(node, "for", kind=OpaqueKind.CONTROL)
         return
-    if over.type == "initializer_list" and len(over.named) <= _MOST_UNROLLED and not _has_leave(body):
+    if over.type == "initializer_list" and len(over.named) <= _MOST_UNROLLED and not has_leave(body):
         _unrolled(state, node, over.named, body)
         return
     array = state.evaluate(over)
@@ -174,7 +174,7 @@ def do_loop(state: State, node: Node) -> None:
     if clause is None or body is None:
         state.keep(node, "do", kind=OpaqueKind.CONTROL)
         return
-    if not _has_leave(body) and _never_holds(state, clause):
+    if not has_leave(body) and _never_holds(state, clause):
         state.execute(body)
         return
     emitted = _body(state, body)
@@ -204,7 +204,8 @@ def _has_continue(body: Node) -> bool:
     return _leaves(body, frozenset({"continue_statement"}))
 
 
-def _has_leave(body: Node) -> bool:
+def has_leave(body: Node) -> bool:
+    """Whether a `break` or `continue` in `body` concerns the loop around it."""
     return _leaves(body, frozenset({"continue_statement", "break_statement"}))
 
 

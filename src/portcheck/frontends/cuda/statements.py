@@ -9,13 +9,23 @@ from functools import partial
 from portcheck.frontends.cuda.bindings import bind_all, binds_names
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.declarations import declaration
-from portcheck.frontends.cuda.exits import jumps_to, label_of, leave_loops, not_taken, open_exit, take, target_of_goto
+from portcheck.frontends.cuda.exits import (
+    jumps_to,
+    label_of,
+    leave_loops,
+    not_taken,
+    open_exit,
+    span_of_backward_goto,
+    take,
+    target_of_goto,
+)
 from portcheck.frontends.cuda.frames import Frame
 from portcheck.frontends.cuda.loops import do_loop, for_loop, range_loop, while_loop
 from portcheck.frontends.cuda.misreadings import declare_misread, declares_indirectly, misread_declaration
 from portcheck.frontends.cuda.obstacles import form_kind
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.reach import memory
+from portcheck.frontends.cuda.repeating import is_natural, repeat
 from portcheck.frontends.cuda.results import leave_result
 from portcheck.frontends.cuda.returns import always_returns
 from portcheck.frontends.cuda.state import State
@@ -50,6 +60,13 @@ def execute_all(state: State, statements: Sequence[Node]) -> None:
     if target is not None:
         _with_label(state, statements[:target], statements[target:])
         return
+    repeated = span_of_backward_goto(statements) if target is None else None
+    if repeated is not None:
+        first, behind = repeated[0], repeated[1] + 1
+        if is_natural(state, statements[first:behind], statements[behind:]):
+            execute_all(state, statements[:first])
+            _repeat(state, statements[first:behind], statements[behind:])
+            return
     for position, node in enumerate(statements):
         is_last = position == len(statements) - 1
         if state.frames and _chooses_a_return(node, is_last):
@@ -62,6 +79,15 @@ def execute_all(state: State, statements: Sequence[Node]) -> None:
         if stayed is not None:
             _where(state, stayed, statements[position + 1 :])
             return
+
+
+def _repeat(state: State, repeated: Sequence[Node], after: Sequence[Node]) -> None:
+    repeat(state, repeated)
+    stayed = not_taken(state, *repeated) if after else None
+    if stayed is None:
+        execute_all(state, after)
+    else:
+        _where(state, stayed, after)
 
 
 def _where(state: State, condition: Expr, rest: Sequence[Node]) -> None:
