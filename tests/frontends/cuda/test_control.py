@@ -8,6 +8,7 @@ from tests.frontends.cuda.reading import body, not_understood
 from portcheck.ir import Branch, Const, Leave, Loop, Op, Store, While
 
 UNDERSTOOD = {
+    "jump backwards": ("", "again: x[0] += 1.f; if (x[0] < 9.f) goto again;"),
     "return in a loop": (
         "__device__ int f(const float* a, int n) { for (int i = 0; i < n; i++) if (a[i] > 0.f) return i; return -1; }",
         "x[f(w, n)] = 0.f;",
@@ -59,7 +60,14 @@ def test_control_flow_is_understood(before: str, statements: str) -> None:
 NOT_UNDERSTOOD = {
     "run-time recursion": ("__device__ int f(int n) { return n < 2 ? 1 : n * f(n - 1); }", "x[f(n)] = 0.f;"),
     "template that never ends": ("template <int N> __device__ int f() { return f<N + 1>(); }", "x[f<0>()] = 0.f;"),
-    "jump backwards": ("", "again: x[0] += 1.f; if (x[0] < 9.f) goto again;"),
+    "jump back past the end of a loop": (
+        "",
+        "for (int i = 0; i < n; ++i) { again: x[i] += 1.f; if (x[i] < 2.f) break; if (x[i] < 9.f) goto again; }",
+    ),
+    "jump back over what is used later": (
+        "",
+        "again: float v = x[0]; x[0] = v + 1.f; if (v < 9.f) goto again; x[1] = v;",
+    ),
     "case in the middle of a loop": ("", "switch (n) { case 0: while (x[0] < 1.f) { case 1: x[0] += 1.f; } }"),
     "pointers to two buffers": (
         "__device__ const float* f(const float* x, const float* w, int n) { if (n > 2) return w; return x; }",
