@@ -129,7 +129,7 @@ GAPS = [
     ('asm volatile("discard.global.L2 [%0], 128;" :: "l"(x));', OpaqueKind.ASSEMBLY, ""),
     ("k<<<1, 1>>>(x, w, n);", OpaqueKind.LAUNCH, ""),
     ("x[0] = curand_uniform(0);", OpaqueKind.LIBRARY, "curand_uniform"),
-    ("again: x[0] += 1.0f; if (x[0] < 9.f) goto again;", OpaqueKind.CONTROL, ""),
+    ("if (n > 2) { in: x[0] += 1.0f; } if (x[0] < 9.f) goto in;", OpaqueKind.CONTROL, ""),
     ("x[0] = some::nowhere;", OpaqueKind.CALL, ""),
     ("unknown_t v; x[0] = v;", OpaqueKind.DTYPE, ""),
     ("x[0] = *n;", OpaqueKind.MEMORY, ""),

@@ -194,7 +194,7 @@ def test_positions_count_characters() -> None:
 
 OPAQUE = {
     "unknown call": ("x[i] = frobnicate(w[i]);", ["frobnicate"]),
-    "goto": ("end: x[i] += 1.f; if (x[i] < 9.f) goto end;", ["goto"]),
+    "goto": ("if (n > 2) { in: x[i] += 1.f; } if (x[i] < 9.f) goto in;", ["goto"]),
     "assembly": ('asm volatile("nop;");', ["assembly: nop is not modelled"]),
     "case inside": (
         "switch (n) { case 0: while (x[0] < 1.f) { case 1: x[0] += 1.f; } }",

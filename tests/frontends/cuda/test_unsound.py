@@ -144,7 +144,7 @@ MENTIONED = {
     "macro": "try { WRITE(1); } catch (int e) {}",
     "through a pointer in memory": "float** q = (float**)x; q[n][0] = 1.f;",
     "number in a wreck": "int m = n; float* p = x; try { x[m] = 2.f; p[0] = 1.f; } catch (int e) {}",
-    "backward jump": "float* p = x; q: n++; if (n < 4) goto q; p[0] = 1.f;",
+    "jump into a block": "float* p = x; if (n > 2) { q: n++; } if (n < 4) goto q; p[0] = 1.f;",
     "constant": "float* p = (float*)w; *p = 1.f;",
 }
 
