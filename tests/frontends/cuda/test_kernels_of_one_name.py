@@ -101,7 +101,7 @@ def test_a_specialisation_of_a_template_elsewhere_is_a_kernel() -> None:
 
 
 def test_a_kernel_whose_head_does_not_parse_has_a_name() -> None:
-    (found,) = program("__global__(k(float* x) { x[0] = 1.f;").kernels
+    (found,) = program("__global__(void k(float* x) { x[0] = 1.f; }) (a) {").kernels
     assert found.name == "k"
 
 

@@ -307,7 +307,8 @@ def function_of(node: Node, template: Node | None) -> Function | None:
         is_conversion = cast is not None and (cast.type == "operator_cast" or scope is not None)
         return Function(CONVERSION, node, declarator, template, False, scope) if is_conversion else None
     text = "".join(name.text.split()) if name.type == "operator_name" else simple_name(name)
-    return Function(text, node, declarator, template, is_kernel, scope)
+    text = _kernel_name(name) if is_kernel else text
+    return Function(text, node, declarator, template, is_kernel, scope) if text else None
 
 
 _FUNCTIONS = frozenset({"function_declarator", "abstract_function_declarator"})
@@ -322,11 +323,17 @@ def _kernel_in(parts: list[Node], before: Node | None) -> Function | None:
     if declarator is None or name is None or not any(part.type == "{" for part in parts):
         return None
     template = before if before is not None and before.type == "template_parameter_list" else None
-    called = simple_name(name)
-    if not called.isidentifier():
-        pairs = pairwise(token.text for token in significant(called))
-        called = next((word for word, after in pairs if word.isidentifier() and after == "("), "")
+    called = _kernel_name(name)
     return Function(called, Wreck(parts), declarator, template, is_kernel=True) if called else None
+
+
+def _kernel_name(node: Node) -> str:
+    """What a kernel is called whose name is `node`; in text that does not parse, the first name before parentheses."""
+    called = simple_name(node)
+    if called.isidentifier():
+        return called
+    pairs = pairwise(token.text for token in significant(called))
+    return next((word for word, after in pairs if word.isidentifier() and after == "("), "")
 
 
 _BOUNDARIES = frozenset({_ENTRY, "function_definition", "template", "template_declaration", "linkage_specification"})
