@@ -115,6 +115,7 @@ CHOSEN = {
     "__vimin3_u32(a, b, c)": np.minimum(np.minimum(P.view("u4"), Q.view("u4")), R.view("u4")).view("i4"),
     "__vimin_s32_relu(a, b)": np.maximum(np.minimum(P, Q), 0),
     "__viaddmax_s32(a >> 2, b >> 2, c)": np.maximum((P >> 2) + (Q >> 2), R),
+    "__hadd(a, b)": (P.astype(np.int64) + Q) >> 1,
     "__vimax3_s16x2(a, b, c)": np.maximum(np.maximum(HALVES[0], HALVES[1]), HALVES[2]).view(np.int32),
     "__vimin_s16x2_relu(a, b)": np.maximum(np.minimum(HALVES[0], HALVES[1]), 0).view(np.int32),
     "std::clamp(a, -5000, 5000)": np.clip(P, -5000, 5000),

@@ -64,7 +64,7 @@ class Construct:
     when it is that of the (promoted) operands, "" when there is no result or the source does not fix it. `lanes` counts
     the elements of a packed or vector type. `rounding` and `memory_order` are set where the name fixes them. `value` is
     a macro's number, or what tells a function from its siblings (an order, a lane, whether a scan is inclusive).
-    `float_form` is what an overloaded name means for float operands, `fast_math` what -use_fast_math turns it into.
+    `float_form` (`integer_form`) is what an overloaded name means for floats (integers), `fast_math` what -use_fast_math turns it into.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Construct:
     memory_order: MemoryOrder | None
     value: float | int | None
     float_form: str
+    integer_form: str
     fast_math: str
     nki_counterpart: str
     note: str
@@ -154,6 +155,7 @@ class _Reader:
             memory_order=table.optional_member("memory_order", MemoryOrder),
             value=table.optional_number("value"),
             float_form=table.text("float_form", ""),
+            integer_form=table.text("integer_form", ""),
             fast_math=table.text("fast_math", ""),
             nki_counterpart=table.text("nki_counterpart", self._counterpart),
             note=table.text("note", ""),

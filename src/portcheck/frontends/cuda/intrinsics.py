@@ -51,7 +51,8 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
     """The call of a known construct; None for one whose meaning is known but not lowered."""
     semantics = construct.semantics
     if semantics in _COMPUTES:
-        return _compute(state, call, construct)
+        form = _of_integers(state, call, construct)
+        return _compute(state, call, construct) if form is None else composed(state, call, form)
     if is_composition(construct):
         return composed(state, call, construct)
     if is_simd(construct):
@@ -78,6 +79,16 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
         return random(state, call, construct)
     handler = _HANDLERS.get(semantics)
     return handler(state, call, construct) if handler is not None else None
+
+
+def _of_integers(state: State, call: CallSite, construct: Construct) -> Construct | None:
+    """What the name of a function means for integers, where that is something else and its arguments are some."""
+    form = state.construct(construct.integer_form) if construct.integer_form else None
+    if form is None:
+        return None
+    with state.builder.region():
+        values = [read(state, state.evaluate(node), node) for node in call.arguments]
+    return form if all(isinstance(value, Scalar) and value.dtype.is_integer for value in values) else None
 
 
 def _compute(state: State, call: CallSite, construct: Construct) -> Value | None:
