@@ -47,10 +47,10 @@ def _construct_problems(construct: Construct, knowledge: Knowledge) -> Iterator[
     if construct.dtype not in ("", "operand") and knowledge.dtype(construct.dtype) is None:
         yield f'construct "{name}" has the unknown dtype "{construct.dtype}"'
     forms = (
-            ("float_form", construct.float_form), ("integer_form", construct.integer_form),
-            ("fast_math", construct.fast_math),
-        )  # fmt: skip
-        for field, other in forms:
+        ("float_form", construct.float_form), ("integer_form", construct.integer_form),
+        ("fast_math", construct.fast_math),
+    )  # fmt: skip
+    for field, other in forms:
         if other and knowledge.construct(other) is None:
             yield f'construct "{name}" names the unknown construct "{other}" as its {field}'
     if construct.lanes < 1:

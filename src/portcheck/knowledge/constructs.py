@@ -64,7 +64,8 @@ class Construct:
     when it is that of the (promoted) operands, "" when there is no result or the source does not fix it. `lanes` counts
     the elements of a packed or vector type. `rounding` and `memory_order` are set where the name fixes them. `value` is
     a macro's number, or what tells a function from its siblings (an order, a lane, whether a scan is inclusive).
-    `float_form` (`integer_form`) is what an overloaded name means for floats (integers), `fast_math` what -use_fast_math turns it into.
+    `float_form` (`integer_form`) is what an overloaded name means for floats (integers), `fast_math` what
+    -use_fast_math turns it into.
     """
 
     name: str
