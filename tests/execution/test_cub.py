@@ -158,6 +158,74 @@ MOVES = {
     ),
 }  # fmt: skip
 
+RADIX = "typedef cub::BlockRadixSort<int, 128, 4> E; __shared__ E::TempStorage s;"
+FLOATS = "for (int i = 0; i < 4; ++i) f[i] = x[4 * t + i] % 2 ? x[4 * t + i] * 0.5f : -x[4 * t + i] * 0.25f;"
+FLOATING = np.where(X % 2 != 0, X * np.float32(0.5), -X * np.float32(0.25)).astype(np.float32)
+NEXT = "int v[2] = {x[2 * t], x[2 * t + 1]}; int f[2];"
+PAIRS = "y[2 * t] = f[0]; y[2 * t + 1] = f[1];"
+EVEN = X[: 2 * THREADS] & ~3
+ORDERED = {
+    "ascending": (f"{RADIX} {ITEMS} E(s).Sort(v); {OUT}", np.sort(X)),
+    "descending": (f"{RADIX} {ITEMS} E(s).SortDescending(v); {OUT}", np.sort(X)[::-1]),
+    "in stripes": (f"{RADIX} {ITEMS} E(s).SortBlockedToStriped(v); for (int i = 0; i < 4; ++i) y[128 * i + t] = v[i];",
+                   np.sort(X)),
+    "with values, alike ones as they were": (
+        f"typedef cub::BlockRadixSort<int, 128, 4, int> E; __shared__ E::TempStorage s; {ITEMS} int w[4];"
+        f"for (int i = 0; i < 4; ++i) {{ w[i] = 4 * t + i; v[i] &= 7; }} E(s).Sort(v, w);"
+        "for (int i = 0; i < 4; ++i) y[4 * t + i] = w[i];", np.argsort(X & 7, kind="stable"),
+    ),
+    "floats": (
+        "typedef cub::BlockRadixSort<float, 128, 4> E; __shared__ E::TempStorage s; float f[4];"
+        f"{FLOATS} E(s).Sort(f); for (int i = 0; i < 4; ++i) y[4 * t + i] = __float_as_int(f[i] + 0.0f);",
+        np.sort(FLOATING + np.float32(0)).view(np.int32),
+    ),
+    "by a function": (
+        f"typedef cub::BlockMergeSort<int, 128, 4> E; __shared__ E::TempStorage s; {ITEMS}"
+        f"E(s).Sort(v, [](const int& a, const int& b) {{ return a > b; }}); {OUT}", np.sort(X)[::-1],
+    ),
+    "in a warp, with values": (
+        "typedef cub::WarpMergeSort<int, 4> E; __shared__ E::TempStorage s[4];"
+        f"{ITEMS} int w[4]; for (int i = 0; i < 4; ++i) {{ w[i] = (4 * t + i) % 128; v[i] &= 7; }}"
+        "E(s[t / 32]).StableSort(v, w, cuda::std::less<int>{}); for (int i = 0; i < 4; ++i) y[4 * t + i] = w[i];",
+        np.argsort((X & 7).reshape(4, 128), axis=1, kind="stable"),
+    ),
+    "where something new begins": (
+        f"typedef cub::BlockDiscontinuity<int, 128> D; __shared__ D::TempStorage s; {NEXT} v[0] &= ~3; v[1] &= ~3;"
+        f"D(s).FlagHeads(f, v, cub::Inequality()); {PAIRS}", np.concatenate([[1], EVEN[1:] != EVEN[:-1]]),
+    ),
+    "where it ends": (
+        f"typedef cub::BlockDiscontinuity<int, 128> D; __shared__ D::TempStorage s; {NEXT}"
+        f"D(s).FlagTails(f, v, [](int a, int b) {{ return a < b; }}, 7); {PAIRS}",
+        np.concatenate([X[:255] < X[1:256], [X[255] < 7]]),
+    ),
+    "differences": (
+        f"typedef cub::BlockAdjacentDifference<int, 128> D; __shared__ D::TempStorage s; {NEXT}"
+        f"D(s).SubtractLeft(v, f, cub::Difference()); {PAIRS}", np.concatenate([X[:1], np.diff(X[:256])]),
+    ),
+    "differences with what is before": (
+        f"typedef cub::BlockAdjacentDifference<int, 128> D; __shared__ D::TempStorage s; {NEXT}"
+        f"D(s).SubtractLeft(v, v, [](int a, int b) {{ return a - b; }}, 100); y[2 * t] = v[0]; y[2 * t + 1] = v[1];",
+        np.diff(np.concatenate([[100], X[:256]])),
+    ),
+    "from a thread further on": (
+        "typedef cub::BlockShuffle<int, 128> D; __shared__ D::TempStorage s; int r = -1;"
+        "D(s).Offset(x[t], r, 3); y[t] = r;", np.concatenate([ONE[3:], [-1, -1, -1]]),
+    ),
+    "round": (
+        "typedef cub::BlockShuffle<int, 128> D; __shared__ D::TempStorage s; int r;"
+        "D(s).Rotate(x[t], r, 3); y[t] = r;", np.roll(ONE, -3),
+    ),
+    "both running sums": (
+        "typedef cub::WarpScan<int> W; __shared__ W::TempStorage s[4]; int i, e;"
+        "W(s[t / 32]).Scan(x[t], i, e, cub::Sum()); y[t] = i - e;", ONE,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_items_are_ordered_and_compared(name: str) -> None:
+    check(*ORDERED[name])
+
 
 def check(body: str, expected: object) -> None:
     """Runs a body in a block of as many threads as there are; there are no faults."""

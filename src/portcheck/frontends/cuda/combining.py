@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portcheck.core.dtype import DType
+from portcheck.core.dtype import BOOL, DType
 from portcheck.frontends.cuda.arithmetic import apply_operator, logical, select
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.conversions import common, convert
@@ -15,13 +15,14 @@ from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.types import type_of_value
 from portcheck.frontends.cuda.values import Aggregate, Closure, FunctionName, Functor, Lost, Scalar, Value
-from portcheck.ir import ASSOCIATIVE, Compute, Expr, Op, Operator, Ref, Select
+from portcheck.ir import ASSOCIATIVE, COMPARISONS, Compute, Expr, Op, Operator, Ref, Select
 
 _CALL = "operator()"
 _PAIR = 2
 _PAIRED = frozenset({Operator.GREATER, Operator.LESS})
 _GREATER = frozenset({Operator.GREATER, Operator.GREATER_EQUAL})
 _LESS = frozenset({Operator.LESS, Operator.LESS_EQUAL})
+_RELATIONS = COMPARISONS | {Operator.SUBTRACT, Operator.ADD}
 _LEFT, _RIGHT = -1, -2
 """Results of no operation: they stand for the operands of a function that is only looked at."""
 
@@ -112,6 +113,17 @@ def applied(state: State, call: CallSite, function: Value, values: list[Value]) 
         found = method_call(state, inner, function, record, values) if record is not None else None
     result = read(state, found, call.node) if found is not None else None
     return None if isinstance(result, Lost) else result
+
+
+def related(state: State, call: CallSite, function: Value, left: Value, right: Value) -> Scalar | None:
+    """Whether, or how, a function relates two values; a comparison of a library is one of numbers."""
+    if isinstance(function, Functor):
+        if not (isinstance(left, Scalar) and isinstance(right, Scalar)) or function.operator not in _RELATIONS:
+            return None
+        dtype = BOOL if function.operator in COMPARISONS else left.dtype
+        return apply_operator(state, function.operator, (left, right), dtype, call.via)
+    found = applied(state, call, function, [left, right])
+    return found if isinstance(found, Scalar) else None
 
 
 def selected(state: State, condition: Scalar, on_true: Value, on_false: Value) -> Value:

@@ -14,9 +14,11 @@ from portcheck.frontends.cuda.arrangements import (
 from portcheck.frontends.cuda.asynchronous import landed
 from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.collectives import reduced
+from portcheck.frontends.cuda.neighbours import beside, offset
 from portcheck.frontends.cuda.phases import is_phase, phase
 from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.scans import scanned
+from portcheck.frontends.cuda.sorting import sort_items
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.teams import team_of
 from portcheck.frontends.cuda.values import Facility, Group, Nothing, Value
@@ -63,6 +65,12 @@ def _known(state: State, call: CallSite, construct: Construct, facility: Facilit
         return transferred(state, call, construct, team, arrangement) if arrangement is not None else None
     if semantics in _REARRANGEMENTS:
         return rearranged(state, call, team, *_REARRANGEMENTS[semantics])
+    if semantics in (Semantics.SORT, Semantics.SORT_STRIPED):
+        return sort_items(state, call, construct, team, striped if semantics is Semantics.SORT_STRIPED else blocked)
+    if semantics in (Semantics.NEIGHBOUR_FLAGS, Semantics.NEIGHBOUR_DIFFERENCE):
+        return beside(state, call, construct, team)
+    if semantics is Semantics.NEIGHBOUR_OFFSET:
+        return offset(state, call, construct, team)
     if semantics is Semantics.EXCHANGE_INDEX:
         return broadcast(state, call, construct, team)
     if semantics is Semantics.COPY_WAIT:

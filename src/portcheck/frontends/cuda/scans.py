@@ -22,12 +22,15 @@ from portcheck.frontends.cuda.groups import warp_size
 from portcheck.frontends.cuda.numbers import calculate
 from portcheck.frontends.cuda.places import read, write
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.teams import Team, meet, shown, shuffled
 from portcheck.frontends.cuda.values import Nothing, Scalar, Value
 from portcheck.ir import Branch, Const, ExchangeKind, Scan, Scope
 from portcheck.knowledge import Construct, Role
 
 _SOURCE_AND_OUTPUT = 2
+_BOTH = 2
+"""The value of a scan that writes what it gives with each thread's own value and what it gives without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ def scanned(state: State, call: CallSite, construct: Construct, team: Team) -> V
     source, output = call.at(construct, Role.SOURCE), call.at(construct, Role.DESTINATION)
     items = items_of(state, source) if source is not None else None
     targets = items_of(state, output) if output is not None else None
+    if construct.value == _BOTH:
+        return _scanned_twice(state, call, team, source)
     if source is None or not items or not targets or len(items) != len(targets):
         return None
     values = [read(state, item, source) for item in items]
@@ -70,6 +75,28 @@ def scanned(state: State, call: CallSite, construct: Construct, team: Team) -> V
         if whole is None:
             return None
         write(state, asked.rest[0], whole, call.node, call.via)
+    return Nothing()
+
+
+def _scanned_twice(state: State, call: CallSite, team: Team, source: Node | None) -> Value | None:
+    """Writes the running combination with each thread's own value, and the one without it."""
+    targets = [state.evaluate(node) for node in call.arguments[1:3]]
+    given = [state.evaluate(node) for node in call.arguments[3:]]
+    if source is None or not given or len(targets) != _SOURCE_AND_OUTPUT:
+        return None
+    value = read(state, state.evaluate(source), source)
+    dtype = value.dtype if isinstance(value, Scalar) else None
+    how = combination(state, call, given[-1], dtype)
+    initial = read(state, given[0], call.node) if len(given) == _SOURCE_AND_OUTPUT else None
+    if isinstance(initial, Scalar) and dtype is not None:
+        initial = convert(state, initial, dtype)
+    asked = _Asked(how, initial, ())
+    both = [_results(state, Task(call, team, how), asked, [value], is_inclusive) for is_inclusive in (True, False)]
+    found = [result for result in both if result is not None]
+    if len(found) != len(both):
+        return None
+    for target, (results, _) in zip(targets, found, strict=True):
+        write(state, target, results[0], call.node, call.via)
     return Nothing()
 
 
