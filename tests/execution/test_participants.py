@@ -80,6 +80,14 @@ PLANTED: dict[str, tuple[EventKind, str, str]] = {
         "if (lane == 0) box[t] = v; if (lane < 2) __syncwarp(3);"
         " if (lane == 1 || lane == 2) __syncwarp(6); if (lane == 2) v = box[t - 2];",
     ),
+    "a barrier of some threads does not order the others": (
+        RACE, "box[t] = v; if (t < 128) { __barrier_sync_count(1, 128); v = box[t + 128]; }",
+        "box[t] = v; if (t < 128) { __barrier_sync_count(1, 128); v = box[t ^ 64]; }",
+    ),
+    "all threads after some of them": (
+        RACE, "box[t] = v; if (t < 128) { __barrier_sync_count(1, 128); v = box[t + 128]; } __syncthreads();",
+        "box[t] = v; if (t < 128) __barrier_sync_count(1, 128); __syncthreads(); v = box[t ^ 128];",
+    ),
     "a look at which lanes are active orders nothing": (
         RACE, "box[t] = v; unsigned here = __activemask(); v = box[t ^ 1] + here;",
         f"box[t] = v; unsigned here = __ballot_sync({FULL}, 1); v = box[t ^ 1] + here;",

@@ -32,7 +32,7 @@ def barrier(compilation: Compilation, op: Barrier) -> Step:
         _check_block(batch, op, participants)
         if agree is not None:
             batch.slots[slot] = agree(batch)
-        batch.pass_barrier()
+        batch.pass_barrier(is_partial=participants is not None)
 
     slot = compilation.slot(op.id)
     return run

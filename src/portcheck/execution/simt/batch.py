@@ -131,7 +131,6 @@ class Batch:
         self.living = self.threads
         self.warps_of_block = -(-self.geometry.threads // self.warp_size)
         self.order = LaneOrder(self.warp_count, self.warp_size)
-        self._block_epochs: Value = np.ones(self.blocks, np.int64)
         self._epoch = 0
 
     def of_threads(self, key: object, make: Callable[[], Value]) -> Value:
@@ -186,12 +185,15 @@ class Batch:
         """The active threads' numbers by warp and lane."""
         return self.of_threads("place", lambda: self._all_warps() * self.warp_size + self._all_lanes())
 
-    def pass_barrier(self) -> None:
-        """What the active blocks did so far happens before what they do next."""
+    def pass_barrier(self, is_partial: bool = False) -> None:
+        """What the active blocks, or only the active threads, did so far happens before what they do next."""
         self._epoch += 1
+        if is_partial and not self.is_everyone:
+            self.order.pass_apart(self.places())
+            return
         present = np.zeros(self.blocks, np.bool_)
         present[self.block_numbers()] = True
-        self._block_epochs += present
+        self.order.pass_together(present)
         if self.is_everyone:
             for shadow in self.shadows:
                 shadow.settle()
@@ -205,8 +207,8 @@ class Batch:
         """The active threads, with the barriers and exchanges they passed (see `races`)."""
         known = self.active.stamps
         if known is None or known[0] != self._epoch:
-            places, epochs = self.places(), self._block_epochs[self.block_numbers()]
-            known = (self._epoch, stamps(places, self.order.times[places], epochs))
+            places = self.places()
+            known = (self._epoch, stamps(places, self.order.times[places], self.order.barriers[places]))
             self.active.stamps = known
         return known[1]
 

@@ -34,6 +34,28 @@ class LaneOrder:
         self._clocks: Value | None = None
         self._time = 0
         self.times: Value = np.zeros(warps * warp_size, np.int64)
+        self._barriers = 1
+        self._is_apart = False
+        self.barriers: Value = np.ones(warps * warp_size, np.int64)
+        """The last barrier of each thread."""
+
+    def pass_together(self, blocks: Value) -> None:
+        """All threads of these blocks, true for each, have waited for each other."""
+        self._barriers += 1
+        self.barriers.reshape(len(blocks), -1)[blocks] = self._barriers
+
+    def pass_apart(self, threads: Value) -> None:
+        """Some threads of their blocks have waited for each other."""
+        self._barriers += 1
+        self._is_apart = True
+        self.barriers[threads] = self._barriers
+
+    def have_not_passed(self, threads: Value, barriers: Value, modulus: int) -> Value | None:
+        """Whether threads have passed no barrier since one (modulo); None where all threads pass the same ones."""
+        if not self._is_apart:
+            return None
+        found: Value = self.barriers[threads] % modulus == barriers
+        return found
 
     def meet(self, meeting: Meeting) -> None:
         """These lanes have waited for each other."""

@@ -139,7 +139,8 @@ class RaceShadow:
         found: Value = (change & _THREAD != 0) & (change.view(np.uint64) < _BLOCK_EPOCH)
         if found.any():
             found &= (change & self._warp != 0) | (change <= _THREAD) | self._have_not_met(before, who)
-        return found
+        waiting = self._order.have_not_passed(before & _THREAD, before >> (_THREAD_BITS + _EPOCH_BITS), _EPOCH + 1)
+        return found if waiting is None else found | (waiting & (change & self._warp != 0))
 
     def _have_not_met(self, before: Value, who: Value) -> Value | bool:
         """Where lanes of one warp have not waited for each other since the first did something."""
