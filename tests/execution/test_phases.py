@@ -93,9 +93,10 @@ def test_a_function_object_is_a_variable() -> None:
     __global__ void k(const float* x, int* y) {
       cub::ArgMax larger; Pair best, one; best.key = 0; best.value = x[0];
       for (int i = 1; i < 128; ++i) { one.key = i; one.value = x[i]; best = larger(one, best); }
-      y[0] = best.key; cub::Max most; y[1] = most(3, 5); }"""
-    done = executed(text, {"x": np.sin(X), "y": np.zeros(2, np.int32)}, 1, 1)
-    assert done.arrays["y"].tolist() == [int(np.sin(X).argmax()), 5]
+      y[0] = best.key; cub::Max most; y[1] = most(3, 5);
+      y[2] = std::less<int>()(3, 5) + 10 * cuda::std::minus<int>{}(9, 2); }"""
+    done = executed(text, {"x": np.sin(X), "y": np.zeros(3, np.int32)}, 1, 1)
+    assert done.arrays["y"].tolist() == [int(np.sin(X).argmax()), 5, 71]
 
 
 def test_limits_of_integers_are_known() -> None:

@@ -34,6 +34,8 @@ KINDS = {
     "y[i] = tex1Dfetch<float>(t, i);": (SampleKind.TEXEL, ("int32",)),
     "y[i] = surf2Dread<float>(s, i * 4, 0);": (SampleKind.SURFACE, ("int32", "int32")),
     "float v; surf2Dread(&v, s, i * 4, 0); y[i] = v;": (SampleKind.SURFACE, ("int32", "int32")),
+    "float v; tex2D(&v, t, 0.5f, 1.0f); y[i] = v;": (SampleKind.TEXTURE, ("float32", "float32")),
+    "float v; tex1Dfetch(&v, t, i); y[i] = v;": (SampleKind.TEXEL, ("int32",)),
 }
 
 

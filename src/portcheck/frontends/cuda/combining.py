@@ -77,6 +77,8 @@ def functor_call(state: State, call: CallSite, functor: Functor) -> Value | None
     if isinstance(left, Scalar) and isinstance(right, Scalar):
         dtype = common(left.dtype, right.dtype) if left.dtype != right.dtype else left.dtype
         left, right = convert(state, left, dtype), convert(state, right, dtype)
+    if functor.operator not in ASSOCIATIVE and functor.operator in _RELATIONS and isinstance(left, Scalar):
+        return related(state, call, functor, left, right)
     return combined(state, Combination(call, functor.operator, functor), left, right)
 
 

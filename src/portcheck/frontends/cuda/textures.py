@@ -107,8 +107,9 @@ def _handle(state: State, node: Node, declared: Node | None) -> Expr | None:
 
 
 def _with_result(state: State, call: CallSite, construct: Construct) -> tuple[CallSite, Pointer | None]:
-    """The call without the pointer that a surface's element is written through, and that pointer."""
-    if construct.semantics is not Semantics.TEXTURE_SURFACE or not call.arguments:
+    """The call without the pointer that an element is written through, and that pointer."""
+    may_be_written = construct.semantics is Semantics.TEXTURE_SURFACE
+    if not call.arguments or not (may_be_written or bare(call.arguments[0]).type == "pointer_expression"):
         return call, None
     first = pointer_of(state, state.evaluate(call.arguments[0]))
     shorter = CallSite(call.node, call.name, call.templates, call.arguments[1:])
