@@ -136,6 +136,11 @@ def k(x):
 """
 SAID = {
     "nothing": (_COPY_CUDA + _COPY_LAUNCH, "n", ""),
+    "that more is handed back than is written": (
+        _COPY_CUDA + _COPY_LAUNCH,
+        "n * 1",
+        "of the 2*n elements of the port's y only those that are written matter (n)",
+    ),
     "that a launch covers all": (_COPY_CUDA, "n", "the launch covers every element that the guards let through"),
     "what a name is that nothing defines": (_COPY_CUDA + _COPY_LAUNCH, "ROWS", "ROWS = n"),
 }
@@ -145,7 +150,31 @@ SAID = {
 def test_what_is_taken_for_granted_is_said(name: str, tmp_path: Path) -> None:
     cuda, count, said = SAID[name]
     (tmp_path / "k.cu").write_text(cuda)
-    (tmp_path / "k.py").write_text(_COPY_PORT.replace("COUNT", count))
+    shape = "(2 * n,)" if "*" in count else "(n,)"
+    (tmp_path / "k.py").write_text(_COPY_PORT.replace("COUNT", count).replace("(n,)", shape))
     report = check(Request(cuda_path=str(tmp_path / "k.cu"), nki_path=str(tmp_path / "k.py"))).report
     assert report.verdict is Verdict.FAITHFUL
     assert _messages(report).partition("Taken for granted: ")[2] == (f"{said}." if said else "")
+
+
+INTEGERS = {
+    "kept": ("int", "int", "x[i]", "int32", True),
+    "widened": ("int", "short", "x[i]", "int32", True),
+    "narrowed and widened again": ("int", "int", "(signed char)x[i]", "int32", False),
+    "narrowed": ("signed char", "int", "x[i]", "int32", False),
+    "signed where the original is not": ("float", "unsigned", "x[i]", "int32", False),
+    "unsigned where the original is not": ("float", "int", "x[i]", "uint32", False),
+    "of half the width": ("long long", "long long", "x[i]", "int32", False),
+}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_an_integer_that_another_format_may_not_hold_is_not_followed(name: str, tmp_path: Path) -> None:
+    stored, read, value, tile, is_proved = INTEGERS[name]
+    cuda = (_COPY_CUDA + _COPY_LAUNCH).replace("float* y", f"{stored}* y").replace("float* x", f"{read}* x")
+    port = _COPY_PORT.replace("COUNT", "n").replace("nl.float32, buffer=nl.sbuf", f"nl.{tile}, buffer=nl.sbuf")
+    out = {"int": "int32", "signed char": "int8", "long long": "int32"}.get(stored, "float32")
+    (tmp_path / "k.cu").write_text(cuda.replace("= x[i]", f"= {value}"))
+    (tmp_path / "k.py").write_text(port.replace("nl.float32, buffer=nl.shared_hbm", f"nl.{out}, buffer=nl.shared_hbm"))
+    report = check(Request(cuda_path=str(tmp_path / "k.cu"), nki_path=str(tmp_path / "k.py"))).report
+    assert (report.outputs[0].status == "equal") is is_proved

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, permutations
 
 from portcheck.align.dtypes import promoted_from
+from portcheck.align.handed_back import unwritten
 from portcheck.align.inputs import Match, match_inputs, signatures
 from portcheck.align.names import likeness
 from portcheck.align.reductions import ReductionMatch, match_reductions, principal
@@ -337,8 +338,10 @@ class _Candidate:
         theirs = renamed(theirs, name, names, ranges)
         exchanged = [f"{match.nki} stands for {match.cuda}" for match in self.inputs if match.evidence == EXCHANGED]
         launched = ("the launch covers every element that the guards let through",) if is_taken else ()
-        assumptions = (*exchanged, *launched, *sizes.assumptions, *self.original.assumptions, *self.port.assumptions)
-        return OutputMatch(name, other, evidence, contract, theirs, compare(contract, theirs, ranges), assumptions)
+        equality = compare(contract, theirs, ranges)
+        beside = unwritten(self.nki.program, other, theirs, sizes, ranges) if not equality.reason else ()
+        assumed = (*launched, *beside, *sizes.assumptions, *self.original.assumptions, *self.port.assumptions)
+        return OutputMatch(name, other, evidence, contract, theirs, equality, (*exchanged, *assumed))
 
     def _reductions(self, names: Names, mine: Names, ranges: Ranges) -> tuple[ReductionMatch, ...]:
         left = tuple(_named(fold, mine, ranges) for fold in principal(self.original.folds))

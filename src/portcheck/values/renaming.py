@@ -9,6 +9,7 @@ from portcheck.core.dtype import DType
 from portcheck.ir import Polynomial, Ranges
 from portcheck.ir.algebra import replace_symbols, use_divisibility
 from portcheck.numerics import Stage
+from portcheck.values.casts import holds
 from portcheck.values.contract import Contract, Piece
 from portcheck.values.fusion import Quantified, fuse
 from portcheck.values.substitution import in_bound, in_condition, in_term
@@ -54,7 +55,8 @@ def _renamed(term: Term, names: Names) -> Term:
         case Scalar(name):
             return _renamed_scalar(name, names)
         case Rounded(dtype, operand, span, source):
-            if source is not None and names.dtypes.get(source.name, source).is_float:
+            own = names.dtypes.get(source.name, source) if source is not None else None
+            if own is not None and (own.is_float or not holds(own, dtype)):
                 return Unknown(f"a value is stored as {dtype}", span)
             return Rounded(names.dtypes.get(dtype.name, dtype), _renamed(operand, names), span, source)
         case Fold():
