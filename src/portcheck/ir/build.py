@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from portcheck.core.source import NOWHERE, Span
 from portcheck.ir.expr import Ref
@@ -14,13 +14,21 @@ from portcheck.ir.ops import Op, Operation
 OperationType = TypeVar("OperationType", bound=Operation)
 
 
+class Placed(Protocol):
+    """What knows where it stands."""
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+
+
 class Builder:
     """Collects operations in source order; one builder numbers a whole program."""
 
     def __init__(self) -> None:
         self._ids = count(1)
         self._regions: list[list[Op]] = [[]]
-        self._spans: list[Span] = [NOWHERE]
+        self._spans: list[Span | Placed] = [NOWHERE]
 
     @contextmanager
     def region(self) -> Iterator[list[Op]]:
@@ -32,8 +40,8 @@ class Builder:
             self._regions.pop()
 
     @contextmanager
-    def at(self, span: Span) -> Iterator[None]:
-        """Operations emitted inside the `with` block stand at `span` unless they say otherwise."""
+    def at(self, span: Span | Placed) -> Iterator[None]:
+        """Operations emitted inside the `with` block stand at `span`, or where it stands, unless they say otherwise."""
         self._spans.append(span)
         try:
             yield
@@ -47,10 +55,18 @@ class Builder:
 
     def emit(self, operation: type[OperationType], **fields: Any) -> OperationType:
         """Appends an operation with a fresh id to the current region and returns it."""
-        fields.setdefault("span", self._spans[-1])
+        if "span" not in fields:
+            fields["span"] = self._here()
         made = operation(id=next(self._ids), **fields)
         self._regions[-1].append(cast(Op, made))
         return made
+
+    def _here(self) -> Span:
+        """Where what is emitted stands; worked out when it is first asked for."""
+        span = self._spans[-1]
+        if not isinstance(span, Span):
+            span = self._spans[-1] = span.span
+        return span
 
     def result(self, operation: type[Operation], **fields: Any) -> Ref:
         """Emits an operation and returns the expression that stands for its result."""

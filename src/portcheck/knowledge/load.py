@@ -17,6 +17,7 @@ from portcheck.knowledge.fragments import FragmentLayout, load_fragments
 from portcheck.knowledge.limits import Limit, load_limits
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant, load_objects
 from portcheck.knowledge.schema import Unknown
+from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.signatures import WRITTEN
 from portcheck.knowledge.versions import NkiVersion
 
@@ -35,6 +36,16 @@ class Knowledge:
     def constructs(self) -> Mapping[str, Construct]:
         """All CUDA constructs by every spelling."""
         return load_constructs(self._folder / "cuda")
+
+    @cached_property
+    def variables(self) -> tuple[Construct, ...]:
+        """The variables of CUDA."""
+        return tuple(found for found in self.constructs.values() if found.kind is ConstructKind.VARIABLE)
+
+    @cached_property
+    def types(self) -> Mapping[str, Construct]:
+        """The types of CUDA that are made of numbers, by every spelling."""
+        return {name: found for name, found in self.constructs.items() if found.semantics is Semantics.TYPE}
 
     @cached_property
     def limits(self) -> Mapping[str, Limit]:

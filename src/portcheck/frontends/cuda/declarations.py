@@ -54,7 +54,7 @@ def declaration(state: State, node: Node, scope: Node | None) -> None:
     base = type_of(state, node.field("type"), is_constant, node.has("volatile"))
     declarators = node.fields("declarator")
     for declarator in declarators:
-        with state.builder.at(node.span):
+        with state.builder.at(node):
             read_ = declare(state, base, declarator)
             library = facility_of(state, read_.type)
             if library is not None:

@@ -92,7 +92,7 @@ def _width(state: State, call: CallSite, construct: Construct, group: Group | No
     given = call.at(construct, Role.WIDTH)
     if given is not None:
         return scalar(state, state.evaluate(given), given).expr
-    known = [found for found in state.knowledge.constructs.values() if found.semantics is Semantics.INDEX_WARP_SIZE]
+    known = [found for found in state.knowledge.variables if found.semantics is Semantics.INDEX_WARP_SIZE]
     value = known[0].value if known else None
     return Const(int(value) if value is not None else 0, INT32)
 

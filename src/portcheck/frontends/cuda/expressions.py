@@ -88,7 +88,7 @@ def evaluate(state: State, node: Node) -> Value:
         return _leaf(state, node)
     state.depth += 1
     try:
-        with state.builder.at(node.span):
+        with state.builder.at(node):
             return _compound(state, node)
     finally:
         state.depth -= 1

@@ -281,9 +281,7 @@ def _variables(state: State) -> list[Construct]:
         Semantics.INDEX_THREAD, Semantics.INDEX_BLOCK, Semantics.INDEX_BLOCK_SIZE, Semantics.INDEX_GRID_SIZE,
         Semantics.INDEX_WARP_SIZE,
     )  # fmt: skip
-    return [
-        found for found in state.knowledge.constructs.values() if found.semantics in wanted and found.kind == "variable"
-    ]
+    return [found for found in state.knowledge.variables if found.semantics in wanted]
 
 
 def _value_node(node: Node) -> Node:

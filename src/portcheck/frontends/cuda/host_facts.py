@@ -52,8 +52,12 @@ def facts_of_host(state: State, function: Node) -> HostFacts:
 
 def names_in(state: State, nodes: Iterable[Node]) -> set[str]:
     """The names in `nodes`, those in the macros they use included."""
+    return _with_macros(state, [name.text for node in nodes for name in node.found(*_NAMES)])
+
+
+def _with_macros(state: State, pending: list[str]) -> set[str]:
+    """The names `pending`, and those in the macros among them."""
     found: set[str] = set()
-    pending = [name.text for node in nodes for name in node.found(*_NAMES)]
     while pending:
         name = pending.pop()
         if name in found:
@@ -66,15 +70,22 @@ def names_in(state: State, nodes: Iterable[Node]) -> set[str]:
 
 
 def _uses(state: State, function: Node) -> dict[str, frozenset[str]]:
+    names = [(name.start, name.text) for name in function.found(*_NAMES)]
     found: dict[str, set[str]] = {}
+
+    def within(node: Node) -> set[str]:
+        first, last = (bisect_left(names, (place,)) for place in (node.start, node.end))
+        return _with_macros(state, [name for _, name in names[first:last]])
+
     for node in function.found("declaration", "assignment_expression"):
         if node.type == "declaration":
             for declarator in node.fields("declarator"):
-                found.setdefault(declared_name(declarator), set()).update(names_in(state, [declarator]))
+                found.setdefault(declared_name(declarator), set()).update(within(declarator))
             continue
         left = node.field("left")
-        for name in names_in(state, [left]) if left is not None else ():
-            found.setdefault(name, set()).update(names_in(state, [node]))
+        mentioned = within(node)
+        for name in within(left) if left is not None else ():
+            found.setdefault(name, set()).update(mentioned)
     return {name: frozenset(others) for name, others in found.items()}
 
 

@@ -189,11 +189,7 @@ def _warp_number(state: State, construct: Construct, name: str) -> Scalar:
 def _component(state: State, construct: Construct, name: str) -> Scalar:
     """A component of a built-in variable."""
     kind, member = construct.semantics, name.rpartition(".")[2]
-    variable = next(
-        found.name
-        for found in state.knowledge.constructs.values()
-        if found.semantics is kind and found.kind == "variable"
-    )
+    variable = next(found.name for found in state.knowledge.variables if found.semantics is kind)
     return state.builtin(f"{variable}.{member}", kind)
 
 

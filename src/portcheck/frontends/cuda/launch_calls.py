@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from portcheck.frontends.cuda.callsite import qualified_name
 from portcheck.frontends.cuda.definitions import declared_name
 from portcheck.frontends.cuda.host import enclosing_function
-from portcheck.frontends.cuda.kernel_names import resolved
 from portcheck.frontends.cuda.launch import LaunchSite, unwrapped, written_launches
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.syntax import Node, Unit, bare
@@ -23,9 +22,9 @@ _MEMBERS = (
 
 
 def launch_sites(state: State, unit: Unit) -> list[LaunchSite]:
-    """Every launch in `unit`, in order, with the name of the kernel it means."""
+    """Every launch in `unit`, in order."""
     found = [*written_launches(state, unit), *_called_launches(state, unit)]
-    return resolved(state, sorted(found, key=lambda site: site.node.start))
+    return sorted(found, key=lambda site: site.node.start)
 
 
 def _called_launches(state: State, unit: Unit) -> Iterator[LaunchSite]:

@@ -117,7 +117,9 @@ def _is_single(instance: Instance) -> bool:
 
 def _at_launch(state: State, function: Function, site: LaunchSite, around: Bindings) -> Bindings | None:
     """The template arguments of one launch; None where one is not known."""
-    host = Host(state, site.host, site.node, (*site.templates, *site.arguments), bindings=around)
+    deduced = any(is_type for _, _, is_type in template_parameters(function.template)[len(site.templates) :])
+    wanted = (*site.templates, *(site.arguments if deduced else ()))
+    host = Host(state, site.host, site.node, wanted, bindings=around)
     with host.names():
         return _bindings(state, function, (host, site.templates, site.arguments))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from portcheck.core.dtype import INT32
@@ -14,12 +14,12 @@ from portcheck.frontends.cuda.chains import the_chain
 from portcheck.frontends.cuda.changes import mutations_of
 from portcheck.frontends.cuda.construction import made, made_array
 from portcheck.frontends.cuda.conversions import convert
-from portcheck.frontends.cuda.definitions import Definitions, Function
+from portcheck.frontends.cuda.definitions import Function
 from portcheck.frontends.cuda.expressions import evaluate
 from portcheck.frontends.cuda.frames import Binding, Scope
 from portcheck.frontends.cuda.groups import missing_dimensions
 from portcheck.frontends.cuda.instances import instantiate
-from portcheck.frontends.cuda.kernel_names import special_kernel
+from portcheck.frontends.cuda.kernel_names import resolved, special_kernel
 from portcheck.frontends.cuda.launch import LaunchSite, read_launch
 from portcheck.frontends.cuda.launch_calls import launch_sites
 from portcheck.frontends.cuda.launched import (
@@ -32,7 +32,6 @@ from portcheck.frontends.cuda.launched import (
     shown,
     specialisations,
 )
-from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.methods import number_of, operator_call
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.parameters import bind_parameter, read_parameters, typed_parameter
@@ -40,8 +39,9 @@ from portcheck.frontends.cuda.parse import parse_expression
 from portcheck.frontends.cuda.repeats import hosts, is_repeated
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.statements import execute, execute_all
-from portcheck.frontends.cuda.syntax import Node, Unit
+from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters
+from portcheck.frontends.cuda.text import Text
 from portcheck.frontends.cuda.types import (
     named_type,
     scalar_type,
@@ -65,17 +65,6 @@ from portcheck.knowledge import Semantics, load
 
 Members = Mapping[str, tuple[Parameter, ...]]
 """The parameters of the source, in order, to those of the IR that they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A file that was read with all it includes."""
-
-    path: str
-    unit: Unit
-    definitions: Definitions
-    macros: Mapping[str, Macro]
-    notes: tuple[str, ...]
 
 
 def lower(text: Text, options: CudaOptions, names: Sequence[str]) -> Program:
@@ -118,7 +107,7 @@ def _shares(kernel: Kernel, launch: Launch) -> bool:
 def _chain_program(text: Text, options: CudaOptions, names: set[str]) -> Program | None:
     """The program of the one chain that is all launches of exactly these kernels; None where there is none."""
     state = _fresh_state(text, options)
-    chain = the_chain(state, launch_sites(state, text.unit), names)
+    chain = the_chain(state, _all_sites(state, text), names)
     if chain is None:
         return None
     kernels: dict[str, Lowered] = {}
@@ -152,7 +141,7 @@ def chain_of(text: Text, options: CudaOptions) -> tuple[str, ...]:
     """All kernels of the file if they are one chain, whose outputs all come from outside of the host function."""
     names = {function.name for function in text.definitions.kernels}
     state = _fresh_state(text, options)
-    chain = the_chain(state, launch_sites(state, text.unit), names) if len(names) > 1 else None
+    chain = the_chain(state, _all_sites(state, text), names) if len(names) > 1 else None
     if chain is None or not chain.is_closed or _chain_program(text, options, names) is None:
         return ()
     return tuple(dict.fromkeys(site.name for site in chain.sites))
@@ -164,6 +153,7 @@ def _only(name: str, parts: tuple[Parameter, ...]) -> Parameter | None:
 
 def _fresh_state(text: Text, options: CudaOptions) -> State:
     state = State(text.definitions, text.macros, load(), options)
+    state.host_facts, state.host_calls = text.known.host_facts, text.known.host_calls
     state.evaluate = partial(evaluate, state)
     state.execute = partial(execute, state)
     state.execute_all = partial(execute_all, state)
@@ -271,10 +261,17 @@ def _by_member(launch: Launch, members: Members) -> Launch:
     return replace(launch, arguments=tuple(arguments))
 
 
+def _all_sites(state: State, text: Text) -> list[LaunchSite]:
+    """The launches written in the file, in order, with the name of the kernel each means."""
+    if text.known.sites is None:
+        text.known.sites = launch_sites(state, text.unit)
+    return resolved(state, text.known.sites)
+
+
 def _sites(state: State, text: Text) -> dict[str, list[LaunchSite]]:
     """The launches written in the file, by the name of the kernel."""
     found: dict[str, list[LaunchSite]] = {}
-    for site in launch_sites(state, text.unit):
+    for site in _all_sites(state, text):
         found.setdefault(site.name, []).append(site)
     return found
 
@@ -346,7 +343,7 @@ def _file_variable(state: State, name: str) -> Parameter:
 
 def _axes(state: State) -> tuple[Axis, ...]:
     """The axes the kernel uses, grid first, each with the symbol of its extent."""
-    names = {found.semantics: found.name for found in state.knowledge.constructs.values() if found.kind == "variable"}
+    names = {found.semantics: found.name for found in state.knowledge.variables}
     found: list[Axis] = []
     for semantics, extent, kind in (
         (Semantics.INDEX_BLOCK, Semantics.INDEX_GRID_SIZE, AxisKind.GRID),

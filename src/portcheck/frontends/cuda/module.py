@@ -10,12 +10,13 @@ from portcheck.frontends.cuda.definitions import Definitions, Function, declared
 from portcheck.frontends.cuda.include import Includes
 from portcheck.frontends.cuda.kernel_names import tell_apart
 from portcheck.frontends.cuda.lexer import significant
-from portcheck.frontends.cuda.lower import Text, chain_of, instances_of, lower, specialisations_of
+from portcheck.frontends.cuda.lower import chain_of, instances_of, lower, specialisations_of
 from portcheck.frontends.cuda.macros import Macro
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.preprocess import Preprocessor
 from portcheck.frontends.cuda.repair import read_unit
 from portcheck.frontends.cuda.stranded import read_stranded
+from portcheck.frontends.cuda.text import Text
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Program
 

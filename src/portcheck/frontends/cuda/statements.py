@@ -144,7 +144,7 @@ def _statement(state: State, node: Node) -> None:
         return
     state.depth += 1
     try:
-        with state.builder.at(node.span):
+        with state.builder.at(node):
             _dispatch(state, node)
     except RecursionError:
         state.keep(node, "text nested too deeply", kind=OpaqueKind.LIMIT)

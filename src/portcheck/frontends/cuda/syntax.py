@@ -42,6 +42,8 @@ class Unit:
         self.origins = origins
         self.fixed = fixed
         self._nodes: dict[int, Node] = {}
+        self.holders: list[Node] = []
+        """The nodes that hold others."""
 
     @cached_property
     def is_wide(self) -> bool:
@@ -62,6 +64,9 @@ class Unit:
 
     def forget(self) -> None:
         """Lets go of the nodes that nobody else holds."""
+        for node in self.holders:
+            node.let_go()
+        self.holders.clear()
         self._nodes.clear()
 
     def at(self, start: int, end: int) -> Node:
@@ -110,7 +115,7 @@ class Unit:
 class Node:
     """A node of a parsed text; ask its unit for one. What was asked of it once is at hand."""
 
-    __slots__ = ("_children", "_fields", "_named", "_text", "_words", "end", "raw", "start", "type", "unit")
+    __slots__ = ("_children", "_fields", "_found", "_named", "_text", "_words", "end", "raw", "start", "type", "unit")
 
     def __init__(self, unit: Unit, raw: Raw) -> None:
         self.unit = unit
@@ -126,6 +131,11 @@ class Node:
         self._children: list[Node] | None = None
         self._named: list[Node] | None = None
         self._words: frozenset[str] | None = None
+        self._found: dict[tuple[str, ...], list[Node]] | None = None
+
+    def let_go(self) -> None:
+        """Holds no other nodes from here on."""
+        self._fields = self._children = self._named = self._found = None
 
     @property
     def text(self) -> str:
@@ -154,6 +164,7 @@ class Node:
     def children(self) -> list[Node]:
         """All its children but comments; not to be changed."""
         if self._children is None:
+            self.unit.holders.append(self)
             self._children = [self.unit.node(child) for child in self.raw.children if child.type != "comment"]
         return self._children
 
@@ -161,6 +172,7 @@ class Node:
     def named(self) -> list[Node]:
         """Its named children but comments; not to be changed."""
         if self._named is None:
+            self.unit.holders.append(self)
             self._named = [self.unit.node(child) for child in self.raw.named_children if child.type != "comment"]
         return self._named
 
@@ -177,6 +189,7 @@ class Node:
     def field(self, name: str) -> Node | None:
         """The child in the grammar's field `name`."""
         if self._fields is None:
+            self.unit.holders.append(self)
             self._fields = {}
         elif name in self._fields:
             return self._fields[name]
@@ -204,11 +217,19 @@ class Node:
                 stack.extend(reversed(raw.children))
 
     def found(self, *kinds: str) -> list[Node]:
-        """The named nodes of these kinds at and below it, in the order of the text."""
+        """The named nodes of these kinds at and below it, in the order of the text; not to be changed."""
+        if self._found is not None and kinds in self._found:
+            return self._found[kinds]
         find = walk if self.unit.is_wide else search
-        return [Node(self.unit, raw) for raw in find(self.raw, kinds)]
+        found = [Node(self.unit, raw) for raw in find(self.raw, kinds)]
+        if self.raw.descendant_count > _LARGE:
+            self.unit.holders.append(self)
+            self._found = {**(self._found or {}), kinds: found}
+        return found
 
 
+_LARGE = 40
+"""Nodes below one that take longer to search than to keep."""
 _LONGEST = 64
 """Bytes of a child that somebody may ask for by what it is written as."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from portcheck.core.dtype import CONCRETE, DType, dtype_named
 from portcheck.frontends.cuda.constants import constant_of
@@ -24,7 +25,7 @@ from portcheck.frontends.cuda.values import (
     TypeKind,
     Value,
 )  # fmt: skip
-from portcheck.knowledge import ConstructKind, Semantics
+from portcheck.knowledge import ConstructKind
 
 _DEEPEST_ALIAS = 16
 _RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
@@ -41,9 +42,10 @@ class Declared:
     extents: tuple[Node | None, ...] = ()
 
 
-def scalar_type(dtype: DType) -> CType:
-    """The C++ type of a number in `dtype`."""
-    return CType(kind=TypeKind.SCALAR, name=dtype.name, dtype=dtype)
+@cache
+def scalar_type(dtype: DType, name: str = "") -> CType:
+    """The C++ type of a number in `dtype`, spelled `name`."""
+    return CType(kind=TypeKind.SCALAR, name=name or dtype.name, dtype=dtype)
 
 
 def pointer_to(target: CType) -> CType:
@@ -78,7 +80,7 @@ def named_type(state: State, name: str, depth: int = 0, at: Node | None = None) 
         return VOID
     facts = state.knowledge.cuda_dtype(name)
     if facts is not None and facts.name in CONCRETE:
-        return replace(scalar_type(dtype_named(facts.name)), name=name)
+        return scalar_type(dtype_named(facts.name), name)
     macro = state.macros.get(name)
     if macro is not None and macro.parameters is None and depth < _DEEPEST_ALIAS:
         return named_type(state, macro.body, depth + 1)
@@ -93,12 +95,16 @@ def _known_construct(state: State, name: str) -> CType:
     if construct is not None and construct.kind is ConstructKind.TYPE and construct.dtype:
         facts = state.knowledge.dtype(construct.dtype)
         if facts is not None and construct.lanes == 1:
-            return replace(scalar_type(dtype_named(facts.name)), name=name)
+            return scalar_type(dtype_named(facts.name), name)
         if facts is not None:
-            element = scalar_type(dtype_named(facts.name))
-            members = tuple((member, element) for member in "xyzw"[: construct.lanes])
-            return CType(kind=TypeKind.VECTOR, name=construct.name, fields=members)
+            return _vector(construct.name, scalar_type(dtype_named(facts.name)), construct.lanes)
     return CType(kind=TypeKind.UNKNOWN, name=name)
+
+
+@cache
+def _vector(name: str, element: CType, lanes: int) -> CType:
+    members = tuple((member, element) for member in "xyzw"[:lanes])
+    return CType(kind=TypeKind.VECTOR, name=name, fields=members)
 
 
 def vector_type(state: State, dtype: DType, lanes: int, maker: str = "") -> CType | None:
@@ -107,8 +113,8 @@ def vector_type(state: State, dtype: DType, lanes: int, maker: str = "") -> CTyp
     Two types may be made of the same numbers, such as `long2` and `longlong2`.
     """
     found = [
-        name for name, construct in state.knowledge.constructs.items()
-        if construct.semantics is Semantics.TYPE and construct.lanes == lanes and construct.dtype == dtype.name
+        name for name, construct in state.knowledge.types.items()
+        if construct.lanes == lanes and construct.dtype == dtype.name
     ]  # fmt: skip
     found.sort(key=lambda name: len(name) if maker.endswith(name) else 0, reverse=True)
     types = (named_type(state, name) for name in found)
