@@ -121,7 +121,7 @@ class Definitions:
             self.declare(node, space)
             space = inner_space(space, node) if node.type == "namespace_definition" else space
             inner = node.field("parameters") if node.type == "template_declaration" else None
-            children = self._before_stranded(node) if own and node.type == _BROKEN else node.children
+            children = self._before_stranded(node) if own and node.type == _BROKEN else node.branches
             if node.type == "field_declaration_list":
                 self._methods(node)
             if node.type not in ("compound_statement", "lambda_expression", "field_declaration_list"):

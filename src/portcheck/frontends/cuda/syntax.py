@@ -169,6 +169,11 @@ class Node:
         return self._children
 
     @property
+    def branches(self) -> list[Node]:
+        """Its children that have children."""
+        return [self.unit.node(child) for child in self.raw.children if child.child_count]
+
+    @property
     def named(self) -> list[Node]:
         """Its named children but comments; not to be changed."""
         if self._named is None:
