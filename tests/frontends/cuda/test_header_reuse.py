@@ -37,3 +37,16 @@ def test_a_node_is_the_same_until_it_is_forgotten() -> None:
     unit.forget()
     assert unit.root.named[0] is not first
     assert (unit.root.named[0].text, unit.root.named[0].key) == (first.text, first.key)
+
+
+def test_a_node_that_is_kept_holds_no_others_once_they_are_forgotten() -> None:
+    text = "void f() { int a = 1; g(a); }" + "int b;" * 50
+    unit = parse(SourceFile("a.cu", text), text)
+    kept = unit.root
+    names = [name.text for name in kept.found("identifier")]
+    first, body = kept.named[0], kept.named[0].field("body")
+    assert kept.named[0] is first and first.field("body") is body
+    assert kept.found("identifier") is kept.found("identifier")
+    unit.forget()
+    assert kept.named[0] is not first and first.field("body") is not body
+    assert [name.text for name in kept.found("identifier")] == names

@@ -59,10 +59,9 @@ class Host:
         """Inside the `with` block names mean what they mean at the node."""
         state = self._state
         names = (state.scopes, state.is_device, state.instances)
-        found = (state.notes, state.undefined, state.template_parameters)
+        found, notes = (state.undefined, state.template_parameters), len(state.notes)
         state.scopes, state.is_device, state.instances = [state.new_scope()], False, []
-        state.notes, state.undefined = list(state.notes), dict(state.undefined)
-        state.template_parameters = list(state.template_parameters)
+        state.undefined, state.template_parameters = dict(state.undefined), list(state.template_parameters)
         try:
             with state.builder.region():
                 for name, binding in self._bindings.items():
@@ -71,7 +70,9 @@ class Host:
                 yield
         finally:
             state.scopes, state.is_device, state.instances = names
-            state.notes, state.undefined, state.template_parameters = found
+            state.undefined, state.template_parameters = found
+            while len(state.notes) > notes:
+                state.notes.popitem()
 
     def extents(self, node: Node) -> tuple[Expr, ...]:
         """The extents a configuration argument gives: one number, or up to three."""

@@ -73,7 +73,7 @@ class State:
     knowledge: Knowledge
     options: CudaOptions
     builder: Recorder = field(default_factory=Recorder)
-    notes: list[str] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
     scopes: list[Scope] = field(default_factory=lambda: [Scope(1)])
     buffers: dict[str, Buffer] = field(default_factory=dict)
     hoisted: list[Op] = field(default_factory=list)
@@ -274,8 +274,7 @@ class State:
 
     def note(self, text: str) -> None:
         """States an assumption once."""
-        if text not in self.notes:
-            self.notes.append(text)
+        self.notes.setdefault(text)
 
     def allocate(
         self, name: str, dtype: DType, shape: tuple[Expr, ...] = (), space: Space = Space.REGISTER, **fields: object
