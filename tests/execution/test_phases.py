@@ -7,7 +7,7 @@ import pytest
 from tests.execution.running import executed, lowered
 from tests.frontends.cuda.reading import body, not_understood
 
-from portcheck.ir import Barrier, kernel_operations
+from portcheck.ir import Atomic, Barrier, kernel_operations
 
 THREADS = 128
 X = np.arange(THREADS, dtype=np.float32) + 1
@@ -97,6 +97,13 @@ def test_a_function_object_is_a_variable() -> None:
       y[2] = std::less<int>()(3, 5) + 10 * cuda::std::minus<int>{}(9, 2); }"""
     done = executed(text, {"x": np.sin(X), "y": np.zeros(3, np.int32)}, 1, 1)
     assert done.arrays["y"].tolist() == [int(np.sin(X).argmax()), 5, 71]
+
+
+def test_arguments_are_evaluated_once() -> None:
+    program = body("int t = n; x[0] = __hadd(t++, 3); x[1] = t; other(atomicAdd(x, 1.0f));", "float* x, int n")
+    assert len([op for op in program if isinstance(op, Atomic)]) == 1
+    text = "__global__ void k(int* y) { int t = 5; y[0] = __hadd(t++, 3); y[1] = t; }"
+    assert executed(text, {"y": np.zeros(2, np.int32)}, 1, 1).arrays["y"].tolist() == [4, 6]
 
 
 def test_limits_of_integers_are_known() -> None:

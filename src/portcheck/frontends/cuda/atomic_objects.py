@@ -51,7 +51,7 @@ def object_method(state: State, call: CallSite, place: Place) -> Value:
         found = _done(state, call, construct, (held, order))
     if found is not None:
         return found
-    for argument in call.arguments:
+    for argument in call.arguments if construct is None or order is None else ():
         read(state, state.evaluate(argument), argument)
     return state.opaque(
         call.node, f"{place.type.name}::{call.name} is not modelled", place.type.dtype or BOOL,
@@ -102,9 +102,10 @@ def _compared(
     if expected_node is None or dtype is None or not dtype.is_integer:
         return None
     variable = state.evaluate(expected_node)
-    expected, value = _number(state, expected_node, dtype), _number(state, value_node, dtype)
     if not isinstance(variable, Place):
         return None
+    seen = scalar(state, variable, expected_node, dtype)
+    expected, value = materialised(state, convert(state, seen, dtype)), _number(state, value_node, dtype)
     old = _updated(
         state, place, Semantics.ATOMIC_CAS, value=value, compare=expected, used=True, via=call.via, order=order
     )

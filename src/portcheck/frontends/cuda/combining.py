@@ -15,7 +15,7 @@ from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.types import type_of_value
 from portcheck.frontends.cuda.values import Aggregate, Closure, FunctionName, Functor, Lost, Scalar, Value
-from portcheck.ir import ASSOCIATIVE, COMPARISONS, Compute, Expr, Op, Operator, Ref, Select
+from portcheck.ir import ASSOCIATIVE, COMPARISONS, Compute, Expr, Op, OpaqueKind, Operator, Ref, Select
 
 _CALL = "operator()"
 _PAIR = 2
@@ -70,16 +70,17 @@ def combined(state: State, how: Combination, left: Value, right: Value) -> Value
 
 def functor_call(state: State, call: CallSite, functor: Functor) -> Value | None:
     """The call of a function object of CUDA's libraries."""
-    values = [read(state, state.evaluate(node), node) for node in call.arguments]
-    if len(values) != _PAIR:
+    if len(call.arguments) != _PAIR:
         return None
-    left, right = values
+    left, right = (read(state, state.evaluate(node), node) for node in call.arguments)
     if isinstance(left, Scalar) and isinstance(right, Scalar):
         dtype = common(left.dtype, right.dtype) if left.dtype != right.dtype else left.dtype
         left, right = convert(state, left, dtype), convert(state, right, dtype)
     if functor.operator not in ASSOCIATIVE and functor.operator in _RELATIONS and isinstance(left, Scalar):
-        return related(state, call, functor, left, right)
-    return combined(state, Combination(call, functor.operator, functor), left, right)
+        found: Value | None = related(state, call, functor, left, right)
+    else:
+        found = combined(state, Combination(call, functor.operator, functor), left, right)
+    return found or state.opaque(call.node, f"{functor.name} is not modelled", kind=OpaqueKind.LIBRARY, via=call.via)
 
 
 def _greater_pair(state: State, how: Combination, left: Aggregate, right: Aggregate) -> Value | None:

@@ -28,7 +28,7 @@ def composed(state: State, call: CallSite, construct: Construct) -> Value | None
     if any(isinstance(value, Aggregate) for value in values):
         return _memberwise(state, call, construct, values)
     numbers = tuple(scalar(state, value, node) for value, node in zip(values, call.arguments, strict=False))
-    return _composed(state, call, construct, numbers)
+    return composed_of(state, call, construct, numbers)
 
 
 def _memberwise(state: State, call: CallSite, construct: Construct, values: list[Value]) -> Value | None:
@@ -39,7 +39,7 @@ def _memberwise(state: State, call: CallSite, construct: Construct, values: list
         numbers = tuple(part for part in parts if isinstance(part, Scalar))
         if len(numbers) != len(parts):
             return None
-        rows.append((name, _composed(state, call, construct, numbers)))
+        rows.append((name, composed_of(state, call, construct, numbers)))
     if construct.semantics is Semantics.COMPUTE_COMPARE_ALL:
         return reduce(lambda one, other: _of(state, Operator.LOGICAL_AND, one, other), [number for _, number in rows])
     if construct.semantics is Semantics.COMPUTE_COMPARE_MASK:
@@ -49,7 +49,7 @@ def _memberwise(state: State, call: CallSite, construct: Construct, values: list
     return Aggregate(shape.type, tuple(rows))
 
 
-def _composed(state: State, call: CallSite, construct: Construct, numbers: tuple[Scalar, ...]) -> Scalar:
+def composed_of(state: State, call: CallSite, construct: Construct, numbers: tuple[Scalar, ...]) -> Scalar:
     """The composition on numbers brought to their common type, or to that of the function."""
     dtype = reduce(common, (number.dtype for number in numbers))
     is_compared = construct.semantics in _COMPARED

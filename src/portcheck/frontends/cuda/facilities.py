@@ -20,6 +20,7 @@ from portcheck.frontends.cuda.places import read
 from portcheck.frontends.cuda.scans import scanned
 from portcheck.frontends.cuda.sorting import sort_items
 from portcheck.frontends.cuda.state import State
+from portcheck.frontends.cuda.syntax import bare
 from portcheck.frontends.cuda.teams import team_of
 from portcheck.frontends.cuda.values import Facility, Group, Nothing, Value
 from portcheck.ir import Barrier, OpaqueKind, Scope
@@ -80,7 +81,9 @@ def _known(state: State, call: CallSite, construct: Construct, facility: Facilit
 
 def facility_function(state: State, call: CallSite) -> Value | None:
     """A free function that belongs to the class of the object whose address comes first; None for any other."""
-    value = state.evaluate(call.arguments[0]) if call.arguments else Nothing()
+    first = bare(call.arguments[0]) if call.arguments else None
+    named = first.found("identifier") if first is not None and first.type == "pointer_expression" else []
+    value = state.lookup(named[0].text) if named else None
     if not isinstance(value, Facility):
         return None
     name = f"{value.name}::{call.name.rpartition('::')[2]}"

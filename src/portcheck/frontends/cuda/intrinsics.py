@@ -12,7 +12,14 @@ from portcheck.frontends.cuda.callsite import CallSite
 from portcheck.frontends.cuda.checks import check, is_check
 from portcheck.frontends.cuda.choices import condition
 from portcheck.frontends.cuda.complexes import complex_function, is_complex
-from portcheck.frontends.cuda.compositions import composed, is_composition, is_split, saturated, split_results
+from portcheck.frontends.cuda.compositions import (
+    composed,
+    composed_of,
+    is_composition,
+    is_split,
+    saturated,
+    split_results,
+)
 from portcheck.frontends.cuda.conversions import common, convert, default_rounding, materialised
 from portcheck.frontends.cuda.copies import copy_bytes, fill_bytes
 from portcheck.frontends.cuda.exchanges import exchange, is_exchange, match_all
@@ -51,8 +58,7 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
     """The call of a known construct; None for one whose meaning is known but not lowered."""
     semantics = construct.semantics
     if semantics in _COMPUTES:
-        form = _of_integers(state, call, construct)
-        return _compute(state, call, construct) if form is None else composed(state, call, form)
+        return _compute(state, call, construct)
     if is_composition(construct):
         return composed(state, call, construct)
     if is_simd(construct):
@@ -81,16 +87,6 @@ def known_call(state: State, call: CallSite, construct: Construct) -> Value | No
     return handler(state, call, construct) if handler is not None else None
 
 
-def _of_integers(state: State, call: CallSite, construct: Construct) -> Construct | None:
-    """What the name of a function means for integers, where that is something else and its arguments are some."""
-    form = state.construct(construct.integer_form) if construct.integer_form else None
-    if form is None:
-        return None
-    with state.builder.region():
-        values = [read(state, state.evaluate(node), node) for node in call.arguments]
-    return form if all(isinstance(value, Scalar) and value.dtype.is_integer for value in values) else None
-
-
 def _compute(state: State, call: CallSite, construct: Construct) -> Value | None:
     """A function of numbers; packed values go member by member."""
     operator = construct.operator
@@ -98,6 +94,10 @@ def _compute(state: State, call: CallSite, construct: Construct) -> Value | None
         return None
     nodes = call.arguments[: arity(operator)]
     values = [read(state, state.evaluate(node), node) for node in nodes]
+    form = state.construct(construct.integer_form) if construct.integer_form else None
+    integers = [value for value in values if isinstance(value, Scalar) and value.dtype.is_integer]
+    if form is not None and len(integers) == len(values):
+        return composed_of(state, call, form, tuple(integers))
     packed = [loaded(state, value) for value in values if isinstance(value, Aggregate)]
     if packed:
         names = [name for name, _ in packed[0].members]
