@@ -162,7 +162,9 @@ class _Writer(Pieces):
         is_pack = position is not None and node.raw.is_named and node.text in self._sizes
         if is_pack:
             self.put(f"{node.text}__{position}", node)
-        elif not (node.type == _DOTS and position is not None):
+        elif node.type == _DOTS and position is not None:
+            self.put(" ", node)  # `T...t` has two names
+        else:
             self.keep(node.start, node.end)
 
     def _size(self, node: Node) -> int | None:
