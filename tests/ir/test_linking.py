@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from portcheck.ir import Alloc, Load, Loop, Program, Store, Symbol, operations
 from portcheck.ir.linking import linked
 from portcheck.ir.text import parse_program, print_program
@@ -63,3 +65,15 @@ def test_names_that_a_kernel_binds_are_not_mixed_up_with_those_of_the_program() 
 def test_a_program_of_one_launch_stays_as_it_is() -> None:
     one = parse_program(TEXT.replace("launch k grid(1) block(32) arguments(a = t, b = y, n = box)\n", ""))
     assert linked(one) is one
+
+
+_PARAMETERS = ("  buffer a: float32 global const\n", "  buffer b: float32 global\n")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_buffer_passed_to_read_and_to_write_may_be_written(order: tuple[int, int]) -> None:
+    ordered = "".join(_PARAMETERS[place] for place in order)
+    text = TEXT.replace("".join(_PARAMETERS), ordered).replace("a = t, b = y", "a = t, b = t")
+    found = linked(parse_program(text))
+    assert verify(found) == ()
+    assert [(part.name, part.constant) for part in found.kernels[1].parameters] == [("t", False), ("box", False)]

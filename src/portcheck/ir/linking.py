@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import count
 from typing import Any, cast
@@ -69,11 +69,19 @@ def _linked(kernel: Kernel, launch: Launch, first: int) -> Kernel:
         names[name] = next(made for made in _variants(name) if made not in taken)
         taken.add(names[name])
     linker = _Linker(names, values, first)
-    listed = (linker.changed(part) for part in kernel.parameters if part.name not in values)
-    parameters = tuple({part.name: part for part in listed}.values())
+    parameters = _merged(linker.changed(part) for part in kernel.parameters if part.name not in values)
     axes = tuple(replace(axis, extent=linker.changed(axis.extent)) for axis in kernel.axes)
     results = tuple(names.get(name, name) for name in kernel.results)
     return replace(kernel, parameters=parameters, axes=axes, body=linker.changed(kernel.body), results=results)
+
+
+def _merged(listed: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    """Parameters of one name as one, which may be written if one of them may."""
+    found: dict[str, Parameter] = {}
+    for part in listed:
+        known = found.setdefault(part.name, part)
+        found[part.name] = replace(known, constant=known.constant and part.constant)
+    return tuple(found.values())
 
 
 def _variants(name: str) -> Iterator[str]:
