@@ -76,3 +76,8 @@ def test_headers_deep_in_each_other_are_left_out_and_noted(source: Path) -> None
     for number in range(20):
         (source.parent / f"h{number}.h").write_text(f'#include "h{number + 1}.h"\n')
     assert notes_of(source, "h0.h") == ("header h12.h was not read: more than 64 headers, or 12 one inside the other",)
+
+
+def test_a_header_with_brackets_without_end_is_left_out_and_noted(source: Path) -> None:
+    (source.parent / "deep.h").write_text("(" * 300_000)
+    assert notes_of(source, "deep.h") == ("header deep.h was not read: brackets are nested too deeply",)

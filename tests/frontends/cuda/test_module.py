@@ -193,6 +193,11 @@ def test_positions_count_characters() -> None:
 
 
 OPAQUE = {
+    "array of a computed size": ("int s[(int)w[0]];", ["array whose size is computed as it runs"]),
+    "unknown type behind a goto": (
+        "if (n > 3) goto end; thing u; end: x[0] = u;",
+        ["variable of type thing", "u is declared where a goto may jump over it"],
+    ),
     "unknown call": ("x[i] = frobnicate(w[i]);", ["frobnicate"]),
     "goto": ("if (n > 2) { in: x[i] += 1.f; } if (x[i] < 9.f) goto in;", ["goto"]),
     "assembly": ('asm volatile("nop;");', ["assembly: nop is not modelled"]),

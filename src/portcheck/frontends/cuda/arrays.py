@@ -16,7 +16,7 @@ from portcheck.frontends.cuda.syntax import Node
 from portcheck.frontends.cuda.types import Declared, arrays_of
 from portcheck.frontends.cuda.values import Aggregate, Buffer, CType, Place, Scalar, TypeKind, Value
 from portcheck.frontends.cuda.vectors import element_type, pointers
-from portcheck.ir import Access, Axis, AxisKind, Const, Expr, OpaqueKind, Store, Symbol, integer
+from portcheck.ir import Access, Axis, AxisKind, Const, Expr, OpaqueKind, Store, Symbol, integer, refs_in
 
 
 def element_of(type_: CType) -> tuple[CType, list[Expr]]:
@@ -46,6 +46,9 @@ def array_variable(state: State, node: Node, declared: Declared, initial: Node |
         return
     dtype, extra = lanes
     extents = _array_extents(state, declared, initial, inner)
+    if any(map(refs_in, extents)):
+        state.bind(declared.name, state.opaque(node, "array whose size is computed as it runs", kind=OpaqueKind.MEMORY))
+        return
     shape = tuple(extents) + tuple(integer(count) for count in extra)
     buffer = state.allocate(declared.name, dtype, shape)
     place = Place(buffer.name, (), element, len(extents))

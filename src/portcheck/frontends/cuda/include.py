@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from portcheck.core.source import SourceFile, decoded
 from portcheck.frontends.cuda.definitions import Definitions
+from portcheck.frontends.cuda.nesting import is_too_deep
 from portcheck.frontends.cuda.origins import Origins
 from portcheck.frontends.cuda.preprocess import Preprocessor
 from portcheck.frontends.cuda.repair import read_unit
@@ -55,6 +56,9 @@ class Includes:
             return
         source = self._source(name, found, real)
         if source is None:
+            return
+        if is_too_deep(source.text):
+            self.left_out[name] = "was not read: brackets are nested too deeply"
             return
         self._seen.add(real)
         self._folders.append(found.parent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from portcheck.core.errors import InputError
 from portcheck.core.source import UTF_8, SourceFile
 from portcheck.frontends.cuda.containers import embedded
 from portcheck.frontends.cuda.definitions import Definitions, Function, declared_name
@@ -12,6 +13,7 @@ from portcheck.frontends.cuda.kernel_names import tell_apart
 from portcheck.frontends.cuda.lexer import significant
 from portcheck.frontends.cuda.lower import chain_of, instances_of, lower, specialisations_of
 from portcheck.frontends.cuda.macros import Macro
+from portcheck.frontends.cuda.nesting import is_too_deep
 from portcheck.frontends.cuda.options import CudaOptions
 from portcheck.frontends.cuda.preprocess import Preprocessor
 from portcheck.frontends.cuda.repair import read_unit
@@ -75,9 +77,15 @@ class CudaModule:
 
 
 def read_cuda(source: SourceFile, options: CudaOptions) -> CudaModule:
-    """Reads a CUDA file, or the CUDA text in a Python file, and the headers in reach; never raises on what they say."""
+    """Reads a CUDA file, or the CUDA text in a Python file, and the headers in reach.
+
+    Never raises on what they say, but for an InputError where brackets are nested without end.
+    """
     held = embedded(source) if source.path.endswith(_PYTHON) else None
     text = source.text if held is None else held.text
+    if is_too_deep(text):
+        hint = "look for brackets that are not closed"
+        raise InputError(f"{source.path}: brackets are nested too deeply to be read", hint=hint, path=source.path)
     definitions = Definitions()
     macros = {name: Macro(name, None, value) for name, value in options.defines}
     for name, value in _PREDEFINED.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 
 from portcheck.frontends.cuda.bindings import bind_all, binds_names
@@ -31,8 +31,8 @@ from portcheck.frontends.cuda.returns import always_returns
 from portcheck.frontends.cuda.state import State
 from portcheck.frontends.cuda.switches import switch
 from portcheck.frontends.cuda.syntax import Node, bare
-from portcheck.frontends.cuda.values import Nothing, TypeKind, Value
-from portcheck.ir import Alloc, Branch, Const, Expr, Leave, LeaveKind, Op, Opaque, OpaqueKind, Return
+from portcheck.frontends.cuda.values import Lost, Nothing, TypeKind, Value
+from portcheck.ir import Alloc, Branch, Const, Expr, Leave, LeaveKind, Op, OpaqueKind, Return, refs_in
 
 _SILENT = frozenset(
     {";", "using_declaration", "alias_declaration", "type_definition", "static_assert_declaration", "comment",
@@ -95,16 +95,19 @@ def _where(state: State, condition: Expr, rest: Sequence[Node]) -> None:
     with state.rest_of_block() as emitted:
         execute_all(state, rest)
     if state.labels:
-        state.builder.adopt(filter(_declares, emitted))
-        emitted = [op for op in emitted if not _declares(op)]
+        state.builder.adopt(op for op in emitted if isinstance(op, Alloc))
+        emitted = [op for op in emitted if not isinstance(op, Alloc)]
     state.builder.emit(Branch, condition=condition, then=tuple(emitted))
+    if state.labels:
+        _lose(state, rest[0], {op.id for op in emitted})
 
 
-def _declares(op: Op) -> bool:
-    """Whether an operation stands for a declaration alone; one of an unknown type is an opaque value of nothing."""
-    if isinstance(op, Opaque):
-        return op.type is not None and not (op.reads or op.writes or op.operands)
-    return isinstance(op, Alloc)
+def _lose(state: State, node: Node, made: Set[int]) -> None:
+    """Names declared in a branch whose types are not known, so that they stand for one of the values `made` there."""
+    for name, value in list(state.scopes[-1].items()):
+        if isinstance(value, Lost) and refs_in(value.expr) & made:
+            del state.scopes[-1][name]  # so that what replaces it does not read it
+            state.bind(name, state.opaque(node, f"{name} is declared where a goto may jump over it", value.dtype))
 
 
 def _chooses_a_return(node: Node, is_last: bool) -> bool:
