@@ -14,7 +14,7 @@ from pathlib import Path
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda import CudaModule, CudaOptions, lower, read_cuda
-from portcheck.frontends.cuda.grammar import parser
+from portcheck.frontends.cuda.parsing.grammar import parser
 from portcheck.pipeline import read_source
 
 SUFFIXES = (".cu", ".cuh")

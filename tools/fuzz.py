@@ -18,7 +18,7 @@ from types import FrameType
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
-from portcheck.frontends.cuda.lexer import tokens_of
+from portcheck.frontends.cuda.text.lexer import tokens_of
 from portcheck.ir.text import parse_program, print_program
 from portcheck.ir.verify import verify
 from portcheck.knowledge import load

@@ -12,7 +12,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "common", "helpers", "helper", "misc"}
 ROOMS_WITHOUT_PATTERNS = {"frontends", "passes", "values", "align", "rules"}
-LEXERS = {"frontends/cuda/lexer.py"}
+LEXERS = {"frontends/cuda/text/lexer.py"}
 HEAVY = {"tree_sitter", "tree_sitter_cuda", "libcst", "jinja2", "msgspec", "numpy", "ml_dtypes"}
 
 HELP = """

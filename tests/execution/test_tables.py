@@ -7,7 +7,7 @@ import pytest
 from tests.execution.running import executed, lowered
 
 from portcheck.core.dtype import INT32
-from portcheck.frontends.cuda.constants import constant_value
+from portcheck.frontends.cuda.model.constants import constant_value
 from portcheck.ir import Const
 
 TABLES = {

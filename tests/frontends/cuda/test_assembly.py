@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.frontends.cuda.reading import body, kinds, not_understood
 
-from portcheck.frontends.cuda.instruction_bits import _trees
-from portcheck.frontends.cuda.ptx import instructions_of
+from portcheck.frontends.cuda.assembly.instruction_bits import _trees
+from portcheck.frontends.cuda.assembly.ptx import instructions_of
 from portcheck.ir import (
     Atomic,
     Cast,

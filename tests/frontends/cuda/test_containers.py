@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
-from portcheck.frontends.cuda.python_strings import stretches_of
+from portcheck.frontends.cuda.text.python_strings import stretches_of
 from portcheck.ir import Program, operations
 
 KERNEL = "__global__ void k(float* x) { x[0] = 1.f; }"

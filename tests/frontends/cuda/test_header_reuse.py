@@ -6,7 +6,7 @@ from pathlib import Path
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
-from portcheck.frontends.cuda.parse import parse
+from portcheck.frontends.cuda.parsing.parse import parse
 
 HEADER = "const int n = N;\n__device__ int twice(int i) { return 2 * i + N; }\n"
 

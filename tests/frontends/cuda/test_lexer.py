@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from portcheck.frontends.cuda.lexer import TokenKind, next_use, significant, token_at, tokens_of
+from portcheck.frontends.cuda.text.lexer import TokenKind, next_use, significant, token_at, tokens_of
 
 CUTS = {
     "names and numbers": ("a1+0x1p-3f", ["a1", "+", "0x1p-3f"]),

@@ -14,7 +14,7 @@ from portcheck.core.dtype import FLOAT16, FLOAT32, INT32
 from portcheck.core.errors import InputError
 from portcheck.core.source import Position, SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
-from portcheck.frontends.cuda.repair import read_unit
+from portcheck.frontends.cuda.parsing.repair import read_unit
 from portcheck.ir import Alloc, Call, Compute, Launch, Opaque, Operator, operations
 from portcheck.ir.expr import Apply, Const, Expr, Symbol
 from portcheck.ir.verify import verify

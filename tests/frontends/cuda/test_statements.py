@@ -7,7 +7,7 @@ from tests.frontends.cuda.reading import body, kinds, not_understood, program
 from tests.frontends.cuda.test_module import shown
 
 from portcheck.core.dtype import FLOAT32, INT32
-from portcheck.frontends.cuda import statements
+from portcheck.frontends.cuda.statements import execute as statements
 from portcheck.ir import (
     Alloc,
     Branch,

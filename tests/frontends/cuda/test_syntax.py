@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portcheck.core.source import SourceFile
-from portcheck.frontends.cuda.parse import parse
+from portcheck.frontends.cuda.parsing.parse import parse
 
 
 def test_a_search_finds_nodes_in_the_order_of_the_text_parents_first() -> None:

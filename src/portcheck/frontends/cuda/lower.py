@@ -8,21 +8,19 @@ from functools import partial
 
 from portcheck.core.dtype import INT32
 from portcheck.core.errors import InputError, did_you_mean
-from portcheck.frontends.cuda.calls import resolve_call
-from portcheck.frontends.cuda.chained import Lowered, chained_launch, is_sound
-from portcheck.frontends.cuda.chains import the_chain
-from portcheck.frontends.cuda.changes import mutations_of
-from portcheck.frontends.cuda.construction import made, made_array
-from portcheck.frontends.cuda.conversions import convert
-from portcheck.frontends.cuda.definitions import Function
-from portcheck.frontends.cuda.expressions import evaluate
-from portcheck.frontends.cuda.frames import Binding, Scope
-from portcheck.frontends.cuda.groups import missing_dimensions
-from portcheck.frontends.cuda.instances import instantiate
-from portcheck.frontends.cuda.kernel_names import resolved, special_kernel
-from portcheck.frontends.cuda.launch import LaunchSite, read_launch
-from portcheck.frontends.cuda.launch_calls import launch_sites
-from portcheck.frontends.cuda.launched import (
+from portcheck.frontends.cuda.cooperation.groups import missing_dimensions
+from portcheck.frontends.cuda.expressions.evaluate import evaluate
+from portcheck.frontends.cuda.functions.calls import resolve_call
+from portcheck.frontends.cuda.functions.changes import mutations_of
+from portcheck.frontends.cuda.functions.construction import made, made_array
+from portcheck.frontends.cuda.functions.methods import number_of, operator_call
+from portcheck.frontends.cuda.functions.parameters import bind_parameter, read_parameters, typed_parameter
+from portcheck.frontends.cuda.host.chained import Lowered, chained_launch, is_sound
+from portcheck.frontends.cuda.host.chains import the_chain
+from portcheck.frontends.cuda.host.kernel_names import resolved, special_kernel
+from portcheck.frontends.cuda.host.launch import LaunchSite, read_launch
+from portcheck.frontends.cuda.host.launch_calls import launch_sites
+from portcheck.frontends.cuda.host.launched import (
     MOST_INSTANCES,
     Bindings,
     Instance,
@@ -32,22 +30,24 @@ from portcheck.frontends.cuda.launched import (
     shown,
     specialisations,
 )
-from portcheck.frontends.cuda.methods import number_of, operator_call
-from portcheck.frontends.cuda.options import CudaOptions
-from portcheck.frontends.cuda.parameters import bind_parameter, read_parameters, typed_parameter
-from portcheck.frontends.cuda.parse import parse_expression
-from portcheck.frontends.cuda.repeats import hosts, is_repeated
-from portcheck.frontends.cuda.state import State
-from portcheck.frontends.cuda.statements import execute, execute_all
-from portcheck.frontends.cuda.syntax import Node
-from portcheck.frontends.cuda.templates import default_argument, fallback_type, template_parameters
-from portcheck.frontends.cuda.text import Text
-from portcheck.frontends.cuda.types import (
+from portcheck.frontends.cuda.host.repeats import hosts, is_repeated
+from portcheck.frontends.cuda.model.conversions import convert
+from portcheck.frontends.cuda.model.frames import Binding, Scope
+from portcheck.frontends.cuda.model.instances import instantiate
+from portcheck.frontends.cuda.model.state import State
+from portcheck.frontends.cuda.model.templates import default_argument, fallback_type, template_parameters
+from portcheck.frontends.cuda.model.types import (
     named_type,
     scalar_type,
     type_of,
 )  # fmt: skip
-from portcheck.frontends.cuda.values import CType, FunctionName, Scalar, TypeKind
+from portcheck.frontends.cuda.model.values import CType, FunctionName, Scalar, TypeKind
+from portcheck.frontends.cuda.options import CudaOptions
+from portcheck.frontends.cuda.parsing.definitions import Function
+from portcheck.frontends.cuda.parsing.parse import parse_expression
+from portcheck.frontends.cuda.parsing.syntax import Node
+from portcheck.frontends.cuda.read_text import Text
+from portcheck.frontends.cuda.statements.execute import execute, execute_all
 from portcheck.ir import (
     Axis,
     AxisKind,

@@ -6,19 +6,19 @@ from collections.abc import Sequence, Set
 
 from portcheck.core.errors import InputError
 from portcheck.core.source import UTF_8, SourceFile
-from portcheck.frontends.cuda.containers import embedded
-from portcheck.frontends.cuda.definitions import Definitions, Function, declared_name
-from portcheck.frontends.cuda.include import Includes
-from portcheck.frontends.cuda.kernel_names import tell_apart
-from portcheck.frontends.cuda.lexer import significant
+from portcheck.frontends.cuda.host.kernel_names import tell_apart
 from portcheck.frontends.cuda.lower import chain_of, instances_of, lower, specialisations_of
-from portcheck.frontends.cuda.macros import Macro
-from portcheck.frontends.cuda.nesting import is_too_deep
 from portcheck.frontends.cuda.options import CudaOptions
-from portcheck.frontends.cuda.preprocess import Preprocessor
-from portcheck.frontends.cuda.repair import read_unit
-from portcheck.frontends.cuda.stranded import read_stranded
-from portcheck.frontends.cuda.text import Text
+from portcheck.frontends.cuda.parsing.definitions import Definitions, Function, declared_name
+from portcheck.frontends.cuda.parsing.include import Includes
+from portcheck.frontends.cuda.parsing.repair import read_unit
+from portcheck.frontends.cuda.parsing.stranded import read_stranded
+from portcheck.frontends.cuda.read_text import Text
+from portcheck.frontends.cuda.text.containers import embedded
+from portcheck.frontends.cuda.text.lexer import significant
+from portcheck.frontends.cuda.text.macros import Macro
+from portcheck.frontends.cuda.text.nesting import is_too_deep
+from portcheck.frontends.cuda.text.preprocess import Preprocessor
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Program
 

@@ -1,0 +1,1 @@
+"""Inline PTX: its text, and what each instruction does."""

@@ -1,0 +1,1 @@
+"""What threads do together: exchanges, atomics, barriers, groups, asynchronous copies, the algorithms of CUB."""

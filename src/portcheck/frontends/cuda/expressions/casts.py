@@ -1,0 +1,154 @@
+"""Casts as written, and comparisons of addresses."""
+
+from __future__ import annotations
+
+from portcheck.core.dtype import BOOL, INT64, UINT64
+from portcheck.frontends.cuda.expressions.numbers import bits_of
+from portcheck.frontends.cuda.memory.addresses import pointer_at
+from portcheck.frontends.cuda.memory.places import address_expression, pointer_of, read, scalar
+from portcheck.frontends.cuda.memory.stepping import stride_of
+from portcheck.frontends.cuda.memory.views import flat, is_zero
+from portcheck.frontends.cuda.model.conversions import convert, pure
+from portcheck.frontends.cuda.model.state import State
+from portcheck.frontends.cuda.model.types import type_of_value
+from portcheck.frontends.cuda.model.values import (
+    Aggregate,
+    CType,
+    Handle,
+    Lost,
+    Nothing,
+    Null,
+    Pointer,
+    Scalar,
+    TypeKind,
+    Value,
+)  # fmt: skip
+from portcheck.frontends.cuda.parsing.syntax import Node
+from portcheck.ir import Const, OpaqueKind, Operator
+
+_BYTE = 8
+_COMPARISONS = {
+    "==": Operator.EQUAL, "!=": Operator.NOT_EQUAL, "<": Operator.LESS, "<=": Operator.LESS_EQUAL,
+    ">": Operator.GREATER, ">=": Operator.GREATER_EQUAL,
+}  # fmt: skip
+
+
+def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Value:
+    """`inner` cast to `type_`."""
+    value = state.evaluate(inner)
+    match type_.kind:
+        case TypeKind.VOID:
+            read(state, value, inner)
+            return Nothing()
+        case TypeKind.SCALAR if type_.dtype is not None:
+            if type_.reference:
+                return value
+            return convert(state, scalar(state, value, inner), type_.dtype, via)
+        case TypeKind.POINTER:
+            if type_.reference:
+                return value
+            return _cast_pointer(state, node, value, type_)
+        case TypeKind.DEDUCED:
+            return value
+        case _:
+            pass
+    if isinstance(value, Lost):
+        return value
+    if type_.kind is TypeKind.RECORD or (type_.kind is TypeKind.VECTOR and has_record(value)):
+        return read(state, state.make(type_, [inner], node, ""), node)
+    loaded = read(state, value, inner)
+    if isinstance(loaded, Aggregate) and loaded.type.name == type_.name:
+        return loaded
+    widened = _widened(state, loaded, type_, via)
+    if widened is not None:
+        return widened
+    return state.opaque(node, f"cast to {type_.name}", kind=OpaqueKind.DTYPE)
+
+
+def _widened(state: State, value: Value, type_: CType, via: str) -> Value | None:
+    """A vector of numbers of 8 bits as one of wider numbers, which is the only cast between vectors there is."""
+    if not isinstance(value, Aggregate) or type_.kind is not TypeKind.VECTOR:
+        return None
+    parts = [part for _, part in value.members if isinstance(part, Scalar)]
+    if len(parts) != len(type_.fields) or any(bits_of(state, part.dtype) != _BYTE for part in parts):
+        return None
+    if not all(part.dtype.is_float for part in parts):
+        return None
+    pairs = zip(type_.fields, parts, strict=True)
+    members = [
+        (name, convert(state, part, field.dtype, via)) for (name, field), part in pairs if field.dtype is not None
+    ]
+    return Aggregate(type_, tuple(members))
+
+
+def has_record(value: Value) -> bool:
+    """Whether a value is a record, which may say how it is converted."""
+    type_ = type_of_value(value)
+    return type_ is not None and type_.kind is TypeKind.RECORD
+
+
+def _cast_pointer(state: State, node: Node, value: Value, type_: CType) -> Value:
+    if isinstance(value, Null) or (isinstance(value, Scalar) and _is_zero(value)):
+        return Null()
+    if isinstance(value, Lost):
+        return value
+    if isinstance(value, Handle) and type_.target is not None and type_.target.name == _pointee(value):
+        return value
+    pointer = pointer_of(state, value)
+    target = type_.target
+    if pointer is None and isinstance(value, Scalar) and target is not None and target.kind is not TypeKind.VOID:
+        pointer = pointer_at(state, value.expr, target)
+    if pointer is None or target is None:
+        reason = f"reinterpret_cast to {type_.name.removesuffix('*')}"
+        return state.opaque(node, reason, UINT64, kind=OpaqueKind.DTYPE)
+    if target.kind is TypeKind.VOID:
+        return pointer
+    return Pointer(pointer.buffer, pointer.index, target, pointer.rest)
+
+
+def _pointee(address: Handle) -> str:
+    """What the type is called that `address` points to."""
+    type_ = type_of_value(address, through_pointer=True)
+    return type_.name if type_ is not None else ""
+
+
+def _is_zero(value: Scalar) -> bool:
+    return isinstance(value.expr, Const) and value.expr.value == 0
+
+
+def pointer_comparison(state: State, left: Value, right: Value, text: str) -> Scalar | None:
+    """`left == right` and the like for addresses; None where it is none."""
+    operator = _COMPARISONS.get(text)
+    addresses = [_address(state, value) for value in (left, right)]
+    if operator is None or addresses[0] is None or addresses[1] is None:
+        return None
+    first, second = addresses[0], addresses[1]
+    if isinstance(first.expr, Const) and isinstance(second.expr, Const):
+        return Scalar(Const(operator in (Operator.EQUAL, Operator.LESS_EQUAL, Operator.GREATER_EQUAL), BOOL), BOOL)
+    return pure(state, operator, (first, second), BOOL)
+
+
+def distance(state: State, left: Value, right: Value) -> Scalar | None:
+    """`left - right` for addresses in one buffer, in elements of the type pointed to; None for others."""
+    if not isinstance(left, Pointer) or not isinstance(right, Pointer) or left.buffer != right.buffer:
+        return None
+    stride = stride_of(state, left)
+    if not stride or not is_zero(left.rest) or not is_zero(right.rest):
+        return None
+    ends = (Scalar(flat(state, left.buffer, left.index), INT64), Scalar(flat(state, right.buffer, right.index), INT64))
+    steps = pure(state, Operator.SUBTRACT, ends, INT64)
+    size = Scalar(Const(stride, INT64), INT64)
+    return steps if stride == 1 else pure(state, Operator.TRUNCATED_DIVIDE, (steps, size), INT64)
+
+
+def _address(state: State, value: Value) -> Scalar | None:
+    match value:
+        case Pointer():
+            return Scalar(address_expression(state, value), UINT64)
+        case Null():
+            return Scalar(Const(0, UINT64), UINT64)
+        case Scalar() if _is_zero(value):
+            return Scalar(Const(0, UINT64), UINT64)
+        case _:
+            pass
+    return None

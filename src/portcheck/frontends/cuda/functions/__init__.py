@@ -1,0 +1,1 @@
+"""Calls of functions whose text is at hand: which is meant, and its body put in."""

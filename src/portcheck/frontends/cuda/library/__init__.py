@@ -1,0 +1,1 @@
+"""What CUDA provides for one thread: intrinsics, parts of words, complex numbers, textures, fragments, checks."""

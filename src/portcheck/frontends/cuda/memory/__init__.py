@@ -1,0 +1,1 @@
+"""Where things lie: addresses, members, memory seen as other numbers, copies of bytes."""

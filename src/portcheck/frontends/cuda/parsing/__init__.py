@@ -1,0 +1,1 @@
+"""From text to nodes: the grammar, what it reads wrongly and how that is mended, headers, what is defined where."""

@@ -1,0 +1,1 @@
+"""What C++ statements do: declarations, branches, loops, jumps."""

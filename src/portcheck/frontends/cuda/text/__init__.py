@@ -1,0 +1,1 @@
+"""How text becomes text that parses: tokens, macros, conditionals, the strings of Python files."""
