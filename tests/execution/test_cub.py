@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from tests.execution.running import executed
 
+from portcheck.execution import EventKind, Execution
+
 THREADS = 128
 RANDOM = np.random.default_rng(11)
 X = RANDOM.integers(-50, 50, 4 * THREADS).astype(np.int32)
@@ -227,11 +229,16 @@ def test_items_are_ordered_and_compared(name: str) -> None:
     check(*ORDERED[name])
 
 
+def done_by(body: str) -> Execution:
+    """A run of a body in a block of as many threads as there are."""
+    text = f"{HEAD}__global__ void k(const int* x, int* y) {{ int t = threadIdx.x; {body} }}"
+    return executed(text, {"x": X, "y": np.zeros(4 * THREADS, np.int32)}, 1, THREADS)
+
+
 def check(body: str, expected: object) -> None:
     """Runs a body in a block of as many threads as there are; there are no faults."""
-    text = f"{HEAD}__global__ void k(const int* x, int* y) {{ int t = threadIdx.x; {body} }}"
     wanted = np.asarray(expected).reshape(-1).astype(np.int64).astype(np.uint32).view(np.int32)
-    done = executed(text, {"x": X, "y": np.zeros(4 * THREADS, np.int32)}, 1, THREADS)
+    done = done_by(body)
     assert done.faults == (), done.faults
     np.testing.assert_array_equal(done.arrays["y"][: wanted.size], wanted)
 
@@ -239,6 +246,33 @@ def check(body: str, expected: object) -> None:
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_threads_reduce(name: str) -> None:
     check(*REDUCTIONS[name])
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_only_the_first_thread_uses_what_only_it_is_given(name: str) -> None:
+    assert done_by(REDUCTIONS[name][0]).events == ()
+
+
+W = "typedef cub::WarpReduce<int> W; __shared__ W::TempStorage s[4];"
+USED_BY_OTHERS = {
+    "thread 1": (f"{R} int r = R(s).Sum(x[t]); if (t == 1) y[0] = r;", 1),
+    "thread 1, in place of what it had": (f"{R} int r = x[t]; r = R(s).Sum(r); if (t == 1) y[0] = r;", 1),
+    "all threads, without a variable": (f"{R} y[t] = R(s).Sum(x[t]);", THREADS - 1),
+    "all threads, in a sum": (f"{R} y[t] = R(s).Sum(x[t]) + 1;", THREADS - 1),
+    "thread 1, by a function of its own": (f"{R} int r = R(s).Reduce(x[t], Later()); if (t == 1) y[0] = r;", 1),
+    "lane 1 of each warp": (f"{W} int r = W(s[t / 32]).Sum(x[t]); if (t % 32 == 1) y[t] = r;", 4),
+    "lane 1 of each warp, by a function of its own": (
+        f"{W} int r = W(s[t / 32]).Reduce(x[t], Later()); if (t % 32 == 1) y[t] = r;", 4,
+    ),
+    "a lane that goes on": (f"{W} int r = W(s[t / 32]).Sum(x[t]); if (t % 32 < 2) {{ if (t % 2) y[t] = r; }}", 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USED_BY_OTHERS)
+def test_what_only_the_first_thread_is_given_is_not_there_for_others(name: str) -> None:
+    body, count = USED_BY_OTHERS[name]
+    (event,) = done_by(body).events
+    assert (event.kind, event.count) == (EventKind.UNINITIALISED_VARIABLE, count)
 
 
 @pytest.mark.parametrize("name", SCANS)

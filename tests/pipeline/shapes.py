@@ -169,6 +169,22 @@ SHUFFLE_DOWN = Family(
     },
     PART_OF_A_ROW,
 )
+_CUB = {
+    "thread 1 stores what thread 0 holds": ("if (i == 0)", "if (i == 1)"),
+    "all threads store": ("if (i == 0) ", ""),
+    "all threads store it twice": ("if (i == 0) y[blockIdx.x] = v", "y[blockIdx.x] = v + v"),
+    "stored where it is greater": ("i == 0", "v > 0.f"),
+}
+
+
+def _cub(name: str) -> str:
+    return _row_sum(
+        f"typedef cub::{name} R; __shared__ R::TempStorage s; v = R(s).Sum(v); if (i == 0) y[blockIdx.x] = v;", 32
+    )
+
+
+CUB_BLOCK = Family(_cub("BlockReduce<float, 32>"), ROW_SUM_PORT, _CUB, PART_OF_A_ROW)
+CUB_WARP = Family(_cub("WarpReduce<float>"), ROW_SUM_PORT, _CUB, PART_OF_A_ROW)
 SHARED_TREE = Family(
     _row_sum(
         "__shared__ float s[256]; s[i] = v; __syncthreads();\n"
@@ -313,6 +329,8 @@ FAMILIES = {
     "bias": BIAS,
     "butterfly": BUTTERFLY,
     "shuffles down": SHUFFLE_DOWN,
+    "a block's sum of a library": CUB_BLOCK,
+    "a warp's sum of a library": CUB_WARP,
     "shared tree": SHARED_TREE,
     "copy": COPY,
     "zero": ZERO,

@@ -17,7 +17,7 @@ from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.races import thread_of
-from portcheck.ir import Copy, Load, Store, WriteMode
+from portcheck.ir import Copy, Load, Ref, Store, WriteMode
 
 
 def load(compilation: Compilation, op: Load) -> Step:
@@ -25,7 +25,7 @@ def load(compilation: Compilation, op: Load) -> Step:
     slot = compilation.slot(op.id)
     buffer = compilation.buffers[op.access.buffer]
     if buffer.is_variable:
-        return _load_variable(op.access.buffer, slot, op.span, compilation.options.is_checked)
+        return _load_variable(compilation, op, slot)
     find = addressing(compilation, op.access, op.span, "read")
     fill = None if op.fill is None else code_of(compilation, op.fill, buffer.dtype, len(op.type.shape))
     convert = conversion(buffer.dtype, op.type.dtype)
@@ -40,14 +40,19 @@ def load(compilation: Compilation, op: Load) -> Step:
     return run
 
 
-def _load_variable(name: str, slot: int, span: Span, is_checked: bool) -> Step:
+def _load_variable(compilation: Compilation, op: Load, slot: int) -> Step:
+    name, span, is_checked = op.access.buffer, op.span, compilation.options.is_checked
+    holders = compilation.holders(op.id)
+    where = None if holders is None else code_of(compilation, holders)
+
     def run(batch: Batch) -> None:
         register, index = batch.registers[name], batch.active.index
         if is_checked and (unwritten := register.unwritten(index)) is not None:
             text = f"reads the variable {name}, which has no value yet"
             thread = batch.numbers()[unwritten[0]]
             batch.report(EventKind.UNINITIALISED_VARIABLE, span, text, thread, len(unwritten))
-        batch.slots[slot] = register.load(index)
+        value = register.load(index)
+        batch.slots[slot] = value if where is None else np.where(where(batch), value, value.dtype.type(0))
 
     return run
 
@@ -73,7 +78,7 @@ def store(compilation: Compilation, op: Store) -> Step:
     buffer = compilation.buffers[op.access.buffer]
     value = code_of(compilation, op.value, buffer.dtype, len(op.access.axes))
     if buffer.is_variable and op.mode is WriteMode.OVERWRITE:
-        return _store_variable(op.access.buffer, value)
+        return _store_variable(compilation, op, value)
     write = _writer(op.mode)
     find = addressing(compilation, op.access, op.span, "wrote")
     span, is_checked = op.span, compilation.options.is_checked
@@ -85,12 +90,26 @@ def store(compilation: Compilation, op: Store) -> Step:
     return run
 
 
-def _store_variable(name: str, value: Code) -> Step:
+def _store_variable(compilation: Compilation, op: Store, value: Code) -> Step:
+    """Gives a variable a value; a copy of one that only some threads have leaves it without one in the others."""
+    name = op.access.buffer
+
     def run(batch: Batch) -> None:
         active = batch.active
         batch.registers[name].store(value(batch), active.index, active.count == batch.living)
 
-    return run
+    holders = compilation.holders(op.value.id) if isinstance(op.value, Ref) else None
+    if not isinstance(op.value, Ref) or holders is None or compilation.buffers[name].dtype != op.value.dtype:
+        return run
+    copied, where = compilation.slot(op.value.id), code_of(compilation, holders)
+
+    def copy_partly(batch: Batch) -> None:
+        active = batch.active
+        register = batch.registers[name]
+        register.store(batch.slots[copied], active.index, active.count == batch.living)
+        register.forget(batch.numbers()[~np.broadcast_to(where(batch), active.count)])
+
+    return copy_partly
 
 
 def taken(value: Value, elements: Elements) -> Value:

@@ -15,7 +15,7 @@ from portcheck.execution.simt.demand import Wanted
 from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.options import Options
 from portcheck.execution.simt.textures import Texture
-from portcheck.ir import Expr, Kernel, Op, Ref, Space, definitions, operations, subexpressions
+from portcheck.ir import Expr, Kernel, Load, Op, Ref, Space, definitions, operations, subexpressions
 from portcheck.ir.walk import expressions
 
 Code: TypeAlias = Callable[[Batch], Value]
@@ -86,6 +86,13 @@ class Compilation:
             for expression in expressions(op):
                 found.update(part.id for part in subexpressions(expression) if isinstance(part, Ref))
         return found
+
+    def holders(self, id: int) -> Expr | None:
+        """Which threads have the result with this id, a variable that is read for them alone; None if all have it."""
+        op = self.definitions.get(id)
+        if not isinstance(op, Load) or op.fill is not None or not self.buffers[op.access.buffer].is_variable:
+            return None
+        return op.access.mask
 
     def slot(self, key: int | str) -> int:
         """Where the result with this id, or the loop variable of this name, is kept."""

@@ -13,6 +13,7 @@ from portcheck.core.errors import InputError, did_you_mean
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Compiled
 from portcheck.execution.simt.conversions import conversion
+from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.formats import Value, storage
 from portcheck.execution.simt.operators import function, working_dtype
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, Symbol
@@ -110,8 +111,19 @@ def _axis(compilation: Compilation, position: int, dtype: DType) -> Compiled:
 
 
 def _result(compilation: Compilation, id: int, dtype: DType, rank: int) -> Compiled:
-    slot = compilation.slot(id)
-    return Compiled(_expanded(lambda batch: batch.slots[slot], rank), dtype)
+    slot, holders = compilation.slot(id), compilation.holders(id)
+    if holders is None or not compilation.options.is_checked:
+        return Compiled(_expanded(lambda batch: batch.slots[slot], rank), dtype)
+    where, span = compiled(compilation, holders).code, compilation.definitions[id].span
+
+    def checked(batch: Batch) -> Value:
+        lacking = np.flatnonzero(~np.broadcast_to(where(batch), batch.active.count))
+        if lacking.size:
+            text = "uses a result that only some threads are given"
+            batch.report(EventKind.UNINITIALISED_VARIABLE, span, text, batch.numbers()[lacking[0]], lacking.size)
+        return batch.slots[slot]
+
+    return Compiled(_expanded(checked, rank), dtype)
 
 
 def _expanded(code: Code, rank: int) -> Code:

@@ -26,6 +26,13 @@ class Register:
         self._is_held = True
         self._written: Value | bool = False
 
+    def forget(self, index: Value) -> None:
+        """The threads `index` have no value any more."""
+        if self._written is not False and index.size:
+            written = np.ones(self._threads, np.bool_) if self._written is True else self._written
+            written[index] = False
+            self._written = written
+
     def load(self, index: Value | None) -> Value:
         """The value of the threads `index`, or of all."""
         if self._value.ndim == 0:

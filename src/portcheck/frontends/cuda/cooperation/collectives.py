@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from portcheck.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, DType, DTypeKind
 from portcheck.frontends.cuda.cooperation.arrangements import items_of
-from portcheck.frontends.cuda.cooperation.combining import Combination, combination, combined, selected
+from portcheck.frontends.cuda.cooperation.combining import (
+    Combination,
+    combination,
+    combined,
+    numbers_of,
+    rebuilt,
+    selected,
+)
 from portcheck.frontends.cuda.cooperation.teams import Shown, Team, meet, over, shown, shuffled
 from portcheck.frontends.cuda.expressions.numbers import calculate
 from portcheck.frontends.cuda.memory.places import read, scalar, write
@@ -15,7 +22,7 @@ from portcheck.frontends.cuda.model.callsite import CallSite
 from portcheck.frontends.cuda.model.conversions import convert, convert_constant, integer_bits, materialised
 from portcheck.frontends.cuda.model.state import State
 from portcheck.frontends.cuda.model.values import Aggregate, Scalar, Value
-from portcheck.ir import Const, ExchangeKind, Expr, Operator, Reduce, Scope, ValueType
+from portcheck.ir import Access, Const, ExchangeKind, Expr, Load, Operator, Reduce, Scope, ValueType
 from portcheck.knowledge import Construct, Role
 
 _FLOATS = frozenset({FLOAT16, BFLOAT16, FLOAT32, FLOAT64})
@@ -32,7 +39,7 @@ class Task:
 
 
 def reduced(state: State, call: CallSite, construct: Construct, team: Team) -> Value | None:
-    """The combination of all threads' values; every thread gets it, although only the first may look."""
+    """The combination of all threads' values, which is defined in the first thread alone (CUB)."""
     node, function, count_node = (call.at(construct, role) for role in (Role.SOURCE, Role.OPERATOR, Role.COUNT))
     items = items_of(state, node) if node is not None else None
     if node is None or not items:
@@ -47,7 +54,21 @@ def reduced(state: State, call: CallSite, construct: Construct, team: Team) -> V
     total = running(state, how, values)[-1]
     if total is None:
         return None
-    return total_of(state, Task(call, team, how), total, convert(state, count, team.size.dtype) if count else None)
+    count = convert(state, count, team.size.dtype) if count else None
+    found = total_of(state, Task(call, team, how), total, count)
+    return _of_the_first(state, team, found) if found is not None else None
+
+
+def _of_the_first(state: State, team: Team, value: Value) -> Value:
+    """`value` in the first thread of a team; in the others it is not defined."""
+    is_first = calculate(state, "==", team.rank, 0).expr
+    numbers = []
+    for number in numbers_of(value) or ():
+        place = state.register("total", number.dtype)
+        state.store(place, materialised(state, number), team.name)
+        access = Access(buffer=place.buffer, index=(), mask=is_first)
+        numbers.append(state.result(Load, number.dtype, access=access, via=team.name))
+    return rebuilt(value, numbers) if numbers else value
 
 
 def running(state: State, how: Combination, values: list[Value]) -> list[Value | None]:
