@@ -24,7 +24,7 @@ help:
 	@echo "make sweep    read every source under the folders CORPUS (default: corpus)"
 	@echo "make execute  run kernels of public sources against references: LLMC=FOLDER SAMPLES=FOLDER"
 	@echo "make fuzz     read FUZZ_COUNT mutated snippets (default: $(FUZZ_COUNT)) from the seed FUZZ_SEED"
-	@echo "make bench    measure speed"
+	@echo "make bench    measure speed; the reading of CUDA on the folders CORPUS (default: corpus)"
 	@echo "make docs     regenerate docs/reference"
 	@echo "make golden   regenerate the golden reports of the tests and the excerpt in README.md"
 	@echo "make clean    remove everything that can be made again, except .venv"
@@ -69,6 +69,7 @@ bench: $(STAMP)
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' || \
 		echo "numba could not be installed; the executor is timed alone."
 	$(RUN) benchmarks/execution.py
+	$(RUN) benchmarks/frontend.py $(CORPUS)
 
 docs: $(STAMP)
 	$(RUN) tools/generate_docs.py

@@ -15,7 +15,7 @@ from portcheck.core.errors import InputError
 from portcheck.core.source import Position, SourceFile
 from portcheck.frontends.cuda import CudaOptions, read_cuda
 from portcheck.frontends.cuda.parsing.repair import read_unit
-from portcheck.ir import Alloc, Call, Compute, Launch, Opaque, Operator, operations
+from portcheck.ir import Alloc, Call, Compute, Launch, Opaque, Operator, Store, operations
 from portcheck.ir.expr import Apply, Const, Expr, Symbol
 from portcheck.ir.verify import verify
 
@@ -429,3 +429,9 @@ def test_text_nested_too_deeply_may_do_anything_to_what_it_mentions() -> None:
     assert {"x", "w"} <= set(call.reads)
     assert "x" in call.writes
     assert "w" not in call.writes
+
+
+def test_a_default_that_is_no_constant_leaves_a_template_parameter_open() -> None:
+    lowered = program("template <int N = f(1)> __global__ void k(float* x) { x[N] = 1.f; }")
+    (store,) = [op for op in operations(lowered.kernels[0].body) if isinstance(op, Store)]
+    assert shown(store.access.index[0]) == "N"

@@ -81,6 +81,10 @@ SAME = {
         "__global__ void k(const float* const __restrict w, float* a) { a[0] = w[0]; }",
         "__global__ void k(const float* const w, float* a) { a[0] = w[0]; }",
     ),
+    "__restrict after the name of a type": (
+        "typedef const float* row; __global__ void k(const row __restrict w, float* a) { a[0] = w[0]; }",
+        "typedef const float* row; __global__ void k(const row w, float* a) { a[0] = w[0]; }",
+    ),
     "lines of unknown macros at file level": (
         OPEN + "a[0] = 1.f; }\nREGISTER(f16, float)\nREGISTER(f64, double)\n",
         OPEN + "a[0] = 1.f; }",

@@ -87,15 +87,17 @@ def _given(state: State, argument: Node, node: Node, is_type: bool) -> Value | C
 
 
 def default_argument(state: State, node: Node, is_type: bool) -> Value | CType | None:
-    """The default of a template parameter."""
+    """The default of a template parameter; None where there is none, or it is no constant."""
     default = node.field("default_type") if is_type else node.field("default_value")
     if default is None:
         return None
     if is_type:
         return type_of(state, default)
-    number = scalar(state, state.evaluate(default), default)
-    dtype = type_of(state, node.field("type")).dtype
-    return convert(state, number, dtype) if dtype is not None else number
+    with state.builder.region() as emitted:
+        number = scalar(state, state.evaluate(default), default)
+        dtype = type_of(state, node.field("type")).dtype
+        number = convert(state, number, dtype) if dtype is not None else number
+    return None if emitted else number
 
 
 def _deduced(state: State, function: Function, values: list[Value]) -> dict[str, Value | CType]:

@@ -12,6 +12,7 @@ from portcheck.frontends.cuda.text.origins import Edit
 
 _ATTRIBUTES = frozenset({"__attribute__", "__declspec", "__cluster_dims__"})
 _ALIGNMENT = "__align__"
+_RESTRICTED = frozenset({"__restrict", "__restrict__"})
 _TYPEOF = frozenset({"typeof", "__typeof__", "__typeof"})
 _QUALIFIERS = frozenset({"__global__", "__device__", "__host__", "__forceinline__", "__noinline__"})
 _KNOWN_IN_HEADS = frozenset({"__launch_bounds__", "alignas", "decltype", "noexcept", "requires", "explicit"})
@@ -103,7 +104,7 @@ class _Rewriter:
             self._put(index, index, "decltype")
         elif name in _ATTRIBUTES and close >= 0:
             self._put(index, close, " ")
-        elif name == "__restrict" and before == "const" or name in _QUALIFIERS and before == "]":
+        elif name in _RESTRICTED and self._is_name(index - 1) or name in _QUALIFIERS and before == "]":
             self._put(index, index, " ")
         elif name in _QUALIFIERS and scope != "body":
             self._head(index)
