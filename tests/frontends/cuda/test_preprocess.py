@@ -243,3 +243,21 @@ def test_macros_that_grow_without_end_take_little_time(text: str) -> None:
 def test_a_loop_by_macro_is_a_loop() -> None:
     text = "#define EACH(i, n) for (int i = 0; i < (n); ++i)\n" + OPEN + "  EACH(i, n) a[i] = 1.f;\n}"
     assert isinstance(kernel(text).body[0], Loop)
+
+
+CONDITIONS = {
+    "-1 > 0": False, "-1 > 0u": True, "-1 > 0 * 1u": True, "0u - 1 > 0": True, "-1 == 18446744073709551615u": True,
+    "0xffffffff > 0": True, "-1 > 0xffffffff": False, "-1 < 0xffffffffffffffff": False, "~0u > 0": True, "~0 > 0": False,
+    "-1 >> 63 == -1": True, "(-1 >> 63u) == -1": True, "(0u - 1) >> 63 == 1": True, "-7 / 2 == -3": True,
+    "-7 % 2 == -1": True, "(-7 / 2u) > 9": True, "0 && 1 / 0": False, "1 || 1 / 0": True, "1 / 0": False,
+    "1 ? 0 : 1": False, "0 ? 1 / 0 : 2": True, "(2 > 1 ? -1 : 0u) > 0": True, "1 ? 0 : 0 ? 1 : 1": False,
+    "'a' == 97": True, "5 xor 5": False, "3 bitand 1": True, "2 not_eq 2": False, "1 << 63 < 0": True,
+    "(1u << 63) > 0": True, "-1 < (0 || 1u)": True, "-1 < (1u == 1u)": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_condition_is_computed_in_the_widest_integers(condition: str) -> None:
+    text = f"#if {condition}\n#define V 1.f\n#else\n#define V 2.f\n#endif\n{OPEN}  a[n] = V;\n}}"
+    wanted = OPEN + f"  a[n] = {'1.f' if CONDITIONS[condition] else '2.f'};\n}}"
+    assert _shown(text) == _shown(wanted)
