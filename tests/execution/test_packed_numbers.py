@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from tests.execution.running import executed, lowered
 
-from portcheck.ir import Assume, kernel_operations
+from portcheck.core.source import SourceFile
+from portcheck.frontends.cuda import CudaOptions, read_cuda
+from portcheck.ir import Assume, Opaque, kernel_operations
 
 Array = np.ndarray[Any, np.dtype[Any]]
 HEAD = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cuda_fp8.h>\n"
@@ -148,3 +150,38 @@ def test_what_the_source_assumes_is_kept() -> None:
 def test_what_an_assumption_would_do_is_not_done() -> None:
     program = lowered("__global__ void k(int* y, int n) { __builtin_assume(atomicAdd(y, 1) > 3); y[1] = n; }")
     assert not [op for op in kernel_operations(program) if isinstance(op, Assume)]
+
+
+NAN = np.float32("nan")
+ONES, OTHERS = np.array([[1, 2, -0.0, 0.0, NAN, 1, NAN, 3], [2, 1, 0.0, -0.0, 1, NAN, 2, 3]], np.float32)
+IGNORING = {
+    "fmaxf(a, b)": [2, 2, 0, 0, 1, 1, 2, 3], "max(a, b)": [2, 2, 0, 0, 1, 1, 2, 3],
+    "::max(a, b)": [2, 2, 0, 0, 1, 1, 2, 3], "std::fmax(a, b)": [2, 2, 0, 0, 1, 1, 2, 3],
+    "min(a, b)": [1, 1, -0.0, -0.0, 1, 1, 2, 3], "std::fmin(a, b)": [1, 1, -0.0, -0.0, 1, 1, 2, 3],
+}  # fmt: skip
+FIRST_FOR_NAN = {
+    "std::max(a, b)": np.where(ONES < OTHERS, OTHERS, ONES), "std::min(a, b)": np.where(OTHERS < ONES, OTHERS, ONES),
+    "cuda::std::max(a, b)": np.where(ONES < OTHERS, OTHERS, ONES),
+    "std::max<float>(a, 2)": np.where(ONES < 2, 2, ONES), "std::clamp(a, 1.5f, 2.5f)": np.clip(ONES, 1.5, 2.5),
+    "std::max<int>(a == a ? a * 2.5f : 0.f, 3)": [3, 5, 3, 3, 3, 3, 3, 7],
+    "__half2float(std::max(__float2half(a), __float2half(b)))": np.where(ONES < OTHERS, OTHERS, ONES),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", [*IGNORING, *FIRST_FOR_NAN])
+def test_what_a_maximum_does_with_what_is_no_number(expression: str) -> None:
+    text = f"""__global__ void k(const float* x, const float* z, float* y) {{
+      int t = threadIdx.x; float a = x[t], b = z[t]; y[t] = {expression}; }}"""
+    done = executed(text, {"x": ONES, "z": OTHERS, "y": np.zeros(8, np.float32)}, 1, 8)
+    wanted = np.array((IGNORING | FIRST_FOR_NAN)[expression], np.float32)
+    np.testing.assert_array_equal(done.arrays["y"], wanted)
+    if "::max(a" in expression or "::min(a" in expression:
+        np.testing.assert_array_equal(np.signbit(done.arrays["y"]), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("call", ["std::max(a, b, less)", "std::clamp(a, 1.f, b, less)"])
+def test_a_comparison_of_the_program_is_not_left_out(call: str) -> None:
+    text = f"""struct Less {{ __device__ bool operator()(float a, float b) const {{ return a > b; }} }};
+    __global__ void k(float* y) {{ Less less; float a = y[1], b = y[2]; y[0] = {call}; }}"""
+    module = read_cuda(SourceFile("kernel.cu", text), CudaOptions())
+    assert [op for op in kernel_operations(module.lower(["k"])) if isinstance(op, Opaque)]

@@ -38,7 +38,7 @@ def test_every_hardware_number_has_a_source(chip):
         ("exp", Semantics.COMPUTE_UNARY, Operator.EXP, "operand", 1),
         ("__sinf", Semantics.COMPUTE_UNARY, Operator.SIN, "float32", UNKNOWN),
         ("fmaxf", Semantics.COMPUTE_BINARY, Operator.MAXIMUM, "float32", 0),
-        ("std::max", Semantics.COMPUTE_BINARY, Operator.MAXIMUM, "operand", 0),
+        ("std::max", Semantics.COMPUTE_EXTREMUM, Operator.MAXIMUM, "operand", 0),
         ("atomicAdd", Semantics.ATOMIC_ADD, Operator.ADD, "operand", None),
         ("__half2float", Semantics.CAST, None, "float32", 0),
         ("__hfma2", Semantics.COMPUTE_TERNARY, Operator.FMA, "operand", 0),

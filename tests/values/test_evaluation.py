@@ -41,6 +41,12 @@ CUDA = {
         "if (i % 32 == 0) y[t / 32] = v;",
         ["sum_{k<32} x[32*i + k]"],
     ),
+    "a butterfly of choices of the greater": (
+        "float v = x[t]; for (int o = 16; o > 0; o >>= 1) v = std::max(v, __shfl_xor_sync(~0u, v, o));"
+        "if (i % 32 == 0) y[t / 32] = v;",
+        ["max_{k<32} x[32*i + k]"],
+    ),
+    "the less of two": ("if (t < n) y[t] = std::min(x[t], 2.f);", ["min(2, x[i])"]),
     "shuffles down, used by lane 0": (
         "float v = x[t]; for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(~0u, v, o);"
         "if (i % 32 == 0) y[t / 32] = v;",

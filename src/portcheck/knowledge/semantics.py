@@ -74,6 +74,7 @@ class Semantics(StrEnum):
     COMPUTE_COMPARE_ALL = "compute.compare_all"
     COMPUTE_COMPARE_MASK = "compute.compare_mask"
     COMPUTE_RECTIFIED = "compute.rectified"
+    COMPUTE_EXTREMUM = "compute.extremum"
     COMPUTE_CLAMP = "compute.clamp"
     COMPUTE_FOLD = "compute.fold"
     COMPUTE_ADD_THEN = "compute.add_then"

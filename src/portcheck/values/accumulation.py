@@ -60,8 +60,8 @@ def _plain(term: Term) -> Term:
     return _plain(term.operand) if isinstance(term, Rounded) else term
 
 
-def _extremum(value: Choice, carried: Carried) -> tuple[Operator, Term] | None:
-    """`x > carried ? x : carried` and its variants."""
+def extremum(value: Choice) -> tuple[Operator, Term, Term] | None:
+    """The operator and both operands of `x > y ? x : y` and its variants."""
     if len(value.conditions) != 1 or not isinstance(value.conditions[0], Holds):
         return None
     condition = value.conditions[0]
@@ -75,13 +75,20 @@ def _extremum(value: Choice, carried: Carried) -> tuple[Operator, Term] | None:
     greater = test.operator in _GREATER
     if not greater and test.operator not in _LESS:
         return None
-    if {left, right} != {on_true, on_false} or carried not in (on_true, on_false):
+    if {left, right} != {on_true, on_false}:
         return None
     takes_greater = (on_true == left) is greater
-    other = on_false if on_true == carried else on_true
-    if has_carried(other):
+    return (Operator.MAXIMUM if takes_greater else Operator.MINIMUM), left, right
+
+
+def _extremum(value: Choice, carried: Carried) -> tuple[Operator, Term] | None:
+    """`x > carried ? x : carried` and its variants."""
+    found = extremum(value)
+    if found is None or carried not in found[1:]:
         return None
-    return (Operator.MAXIMUM if takes_greater else Operator.MINIMUM), other
+    operator, left, right = found
+    other = right if left == carried else left
+    return None if has_carried(other) else (operator, other)
 
 
 def _chosen(

@@ -45,6 +45,7 @@ from portcheck.ir.polynomial import symbol
 from portcheck.ir.ranges import INDEX_MARK
 from portcheck.numerics import Stage
 from portcheck.values import lanes
+from portcheck.values.accumulation import extremum
 from portcheck.values.branching import run_branch
 from portcheck.values.casts import cast, stored_as
 from portcheck.values.conditions import negated, simplified, truth
@@ -339,8 +340,20 @@ def _select(state: State, op: Select) -> None:
     else:
         conditions = state.conditions(op.condition)
     ranges = state.ranges
+    greatest = extremum(Choice(conditions, on_true, on_false)) if not shape else None
+    if greatest is not None:
+        _result(state, op.id, op.type, _combined(state, *greatest, op.type.dtype))
+        return
     on_true = pruned(lanes.settled(on_true, ranges), ranges, conditions)
     _result(state, op.id, op.type, Choice(conditions, on_true, lanes.settled(on_false, ranges)))
+
+
+def _combined(state: State, operator: Operator, left: Term, right: Term, dtype: DType) -> Term:
+    """`left operator right`, as a step of a reduction over lanes where it is one."""
+    step = lanes.step(operator, left, right, dtype)
+    if step is not None:
+        return lanes.settled(step, state.ranges, force=False)
+    return computed(operator, (lanes.settled(left, state.ranges), lanes.settled(right, state.ranges)), state.ranges)
 
 
 def _flag(term: Term) -> tuple[Condition, ...]:

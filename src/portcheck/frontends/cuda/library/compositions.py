@@ -12,6 +12,7 @@ from portcheck.frontends.cuda.memory.places import pointer_of, read, scalar, tar
 from portcheck.frontends.cuda.model.callsite import CallSite
 from portcheck.frontends.cuda.model.conversions import common, convert, convert_constant
 from portcheck.frontends.cuda.model.state import State
+from portcheck.frontends.cuda.model.types import type_of
 from portcheck.frontends.cuda.model.values import Aggregate, Nothing, Scalar, Value
 from portcheck.ir import PREDICATES, Const, Operator, Rounding
 from portcheck.knowledge import Construct, Role, Semantics
@@ -22,12 +23,16 @@ Composition = Callable[[State, CallSite, Construct, tuple[Scalar, ...], DType], 
 def composed(state: State, call: CallSite, construct: Construct) -> Value | None:
     """The function `construct` of the call's arguments, member by member for vectors; None where it has too few."""
     count = len(construct.parameters)
-    if len(call.arguments) < count or count == 0:
+    is_compared_otherwise = construct.semantics in _OF_ANY_TYPE and len(call.arguments) > count
+    if len(call.arguments) < count or count == 0 or is_compared_otherwise:
         return None
     values = [read(state, state.evaluate(node), node) for node in call.arguments[:count]]
     if any(isinstance(value, Aggregate) for value in values):
         return _memberwise(state, call, construct, values)
     numbers = tuple(scalar(state, value, node) for value, node in zip(values, call.arguments, strict=False))
+    stated = type_of(state, call.templates[0]).dtype if call.templates else None
+    if stated is not None and construct.semantics in _OF_ANY_TYPE:
+        numbers = tuple(convert(state, number, stated) for number in numbers)
     return composed_of(state, call, construct, numbers)
 
 
@@ -55,12 +60,14 @@ def composed_of(state: State, call: CallSite, construct: Construct, numbers: tup
     is_compared = construct.semantics in _COMPARED
     if construct.dtype not in ("", "operand", "bool") and not is_compared:
         dtype = dtype_named(construct.dtype)
-    elif not dtype.is_float and construct.semantics is not Semantics.COMPUTE_CLAMP:
+    elif not dtype.is_float and construct.semantics not in _OF_ANY_TYPE:
         dtype = FLOAT64
     operands = tuple(convert(state, number, dtype) for number in numbers)
     return _COMPOSITIONS[construct.semantics](state, call, construct, operands, dtype)
 
 
+_OF_ANY_TYPE = frozenset({Semantics.COMPUTE_CLAMP, Semantics.COMPUTE_EXTREMUM})
+"""Templates of C++, which may be given a type or a comparison besides."""
 _COMPARED = frozenset({Semantics.COMPUTE_COMPARE_MASK, Semantics.COMPUTE_COMPARE_NUMBERS})
 
 
@@ -164,6 +171,15 @@ def _clamp(state: State, call: CallSite, construct: Construct, operands: tuple[S
     below = _of(state, Operator.LESS, value, low, via=call.via)
     above = _of(state, Operator.LESS, high, value, via=call.via)
     return select(state, below, low, select(state, above, high, value))
+
+
+def _extremum(state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType) -> Scalar:
+    """The second number where it is beyond the first, else the first: so also where one of them is NaN."""
+    first, second = operands
+    if not dtype.is_float:
+        return apply_operator(state, construct.operator or Operator.MAXIMUM, operands, dtype, call.via)
+    ordered = (first, second) if construct.operator is Operator.MAXIMUM else (second, first)
+    return select(state, _of(state, Operator.LESS, *ordered, via=call.via), second, first)
 
 
 def _fold(state: State, call: CallSite, construct: Construct, operands: tuple[Scalar, ...], dtype: DType) -> Scalar:
@@ -288,7 +304,8 @@ _COMPOSITIONS: dict[Semantics, Composition] = {
     Semantics.COMPUTE_PROPAGATING: _propagating, Semantics.COMPUTE_SIGN_BIT: _sign_bit,
     Semantics.COMPUTE_COMPARE_ALL: _compare, Semantics.COMPUTE_COMPARE_NUMBERS: _compare,
     Semantics.COMPUTE_COMPARE_MASK: _compare, Semantics.COMPUTE_RECTIFIED: _rectified,
-    Semantics.COMPUTE_CLAMP: _clamp, Semantics.COMPUTE_FOLD: _fold, Semantics.COMPUTE_ADD_THEN: _fold,
+    Semantics.COMPUTE_EXTREMUM: _extremum, Semantics.COMPUTE_CLAMP: _clamp,
+    Semantics.COMPUTE_FOLD: _fold, Semantics.COMPUTE_ADD_THEN: _fold,
     Semantics.COMPUTE_AVERAGE: _average, Semantics.COMPUTE_FIXED_ORDER: _fixed_order, Semantics.COMPUTE_NORM: _norm,
 }  # fmt: skip
 _SPLITS: dict[Semantics, Callable[[State, CallSite, Construct, Scalar], Split]] = {
