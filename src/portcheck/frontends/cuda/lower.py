@@ -12,7 +12,7 @@ from portcheck.frontends.cuda.cooperation.groups import missing_dimensions
 from portcheck.frontends.cuda.expressions.evaluate import evaluate
 from portcheck.frontends.cuda.functions.calls import resolve_call
 from portcheck.frontends.cuda.functions.changes import mutations_of
-from portcheck.frontends.cuda.functions.construction import made, made_array
+from portcheck.frontends.cuda.functions.construction import copied, made, made_array
 from portcheck.frontends.cuda.functions.methods import number_of, operator_call
 from portcheck.frontends.cuda.functions.parameters import bind_parameter, read_parameters, typed_parameter
 from portcheck.frontends.cuda.host.chained import Lowered, chained_launch, is_sound
@@ -161,6 +161,7 @@ def _fresh_state(text: Text, options: CudaOptions) -> State:
     state.instantiate = partial(instantiate, state)
     state.type_of = partial(type_of, state)
     state.make = partial(made, state)
+    state.copy = partial(copied, state)
     state.make_array = partial(made_array, state)
     state.number_of = partial(number_of, state)
     state.operator_call = partial(operator_call, state)

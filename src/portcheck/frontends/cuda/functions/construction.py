@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import INT32
+from portcheck.frontends.cuda.functions.copying import copies_otherwise, copying, is_lvalue, may_be_lvalue
 from portcheck.frontends.cuda.functions.methods import call_on, converted, functions_of, has_destructor, record_of
 from portcheck.frontends.cuda.functions.overloads import chosen
 from portcheck.frontends.cuda.functions.packs import sized
@@ -28,13 +29,9 @@ from portcheck.frontends.cuda.model.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.parsing.definitions import Function
-from portcheck.frontends.cuda.parsing.references import is_reference
 from portcheck.frontends.cuda.parsing.syntax import Node, bare
 from portcheck.ir import ZERO, OpaqueKind
 
-_LVALUES = frozenset(
-    {"identifier", "type_identifier", "field_expression", "subscript_expression", "pointer_expression"}
-)
 _LISTS = frozenset({"initializer_list", "argument_list"})
 
 
@@ -101,17 +98,32 @@ def _same(state: State, type_: CType, value: Value, node: Node) -> Value | None:
 
 def _is_copied(state: State, record: Record, node: Node) -> bool:
     """Whether a record says itself how a copy of what `node` names is made."""
-    if bare(node).type not in _LVALUES:
-        return False
-    written = [function for _, function in _constructors(state, record) if function.body is not None]
-    return any(_takes_its_like(function, record) for function in written)
+    return is_lvalue(node) and bool(copying(state, record))
 
 
-def _takes_its_like(function: Function, record: Record) -> bool:
-    first = function.parameters[0] if function.parameters else None
-    specifier = first.field("type") if first is not None else None
-    is_own = specifier is not None and specifier.text.partition("<")[0] == record.simple_name
-    return first is not None and is_own and is_reference(first.field("declarator"))
+def copied(state: State, value: Value, type_: CType, node: Node) -> Value:
+    """An argument as a parameter of `type_` gets it: as its record makes copies, where that does so otherwise."""
+    own = record_of(state, type_of_value(value))
+    record = record_of(state, complete(state, type_)) or own
+    is_copy = is_lvalue(node) or may_be_lvalue(node)
+    if record is None or own is None or not is_copy or isinstance(value, Lost) or not copies_otherwise(state, record):
+        return value
+    if own is record and _is_copied(state, record, node):
+        variable = variable_members(state, record.simple_name, record.type, None, node, True)
+        if not isinstance(variable, Lost) and initialise(state, variable, record, [node], [value], node):
+            _destroyed(state, variable, record, node)
+            return variable
+    return state.opaque(node, f"copy of a {record.name}", kind=OpaqueKind.CALL)
+
+
+def returned(state: State, type_: CType, node: Node) -> Value:
+    """What `return` gives of a record: a copy of a variable, which C++ lets a compiler leave out, is not followed."""
+    record = record_of(state, complete(state, type_))
+    is_left_open = bare(node).type == "identifier" or may_be_lvalue(node)
+    if record is not None and is_left_open and copies_otherwise(state, record):
+        state.evaluate(node)
+        return state.opaque(node, f"a {record.name} that is returned may be copied", kind=OpaqueKind.CALL)
+    return made(state, type_, [node], node)
 
 
 def _plain(state: State, type_: CType, listed: list[Node], node: Node) -> Value:

@@ -216,6 +216,7 @@ def _argument(state: State, node: Node, declared: Declared, value: Value, body: 
     if declared.extents:
         row = arrays_of(state, Declared(declared.name, declared.type, declared.extents[1:]))
         declared = Declared(declared.name, pointer_to(row))
+    value = state.copy(value, declared.type, node)
     kept = snapshot(state, value, declared.name)
     if kept is not None:
         return kept

@@ -108,6 +108,7 @@ class State:
     execute: Callable[[Node], None] = field(init=False)
     resolve_call: Callable[[Node], Value] = field(init=False)
     make: Callable[[CType, list[Node], Node, str], Value] = field(init=False)
+    copy: Callable[[Value, CType, Node], Value] = field(init=False)
     make_array: Callable[[Place, tuple[int, ...], Node | None, Node], None] = field(init=False)
     number_of: Callable[[Value, Node, DType | None], Scalar | None] = field(init=False)
     operator_call: Callable[[Node, str, list[tuple[Node, Value]]], Value | None] = field(init=False)

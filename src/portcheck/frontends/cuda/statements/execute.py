@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from functools import partial
 
 from portcheck.frontends.cuda.expressions.choices import condition
+from portcheck.frontends.cuda.functions.construction import returned
 from portcheck.frontends.cuda.functions.results import leave_result
 from portcheck.frontends.cuda.memory.places import read
 from portcheck.frontends.cuda.model.frames import Frame
@@ -288,7 +289,7 @@ def _returned(state: State, frame: Frame, value: Node) -> Value:
     if value.type == "initializer_list" and type_.kind is not TypeKind.DEDUCED:
         return read(state, state.make(type_, value.named, value, ""), value)
     if type_.kind is TypeKind.RECORD:
-        return read(state, state.make(type_, [value], value, ""), value)
+        return read(state, returned(state, type_, value), value)
     return read(state, state.evaluate(value), value)
 
 
