@@ -35,6 +35,7 @@ __device__ float held(Holder h) { return h.inner.v; }
 __device__ Plain turned(Plain p) { Plain q(p.b, p.a); return q; }
 __device__ Twice fresh(float v) { return Twice(v); }
 __device__ Twice named(float v) { Twice t(v); return t; }
+__device__ Twice handed(Twice t) { t.v += 1.f; return t; }
 template <class T> __device__ float any(T t) { return t.v; }
 """
 COPIES = {
@@ -50,6 +51,7 @@ COPIES = {
     "a member": ("struct { Twice t; } h{Twice(3.f)}; y[0] = of(h.t);", 6),
     "an argument that is used again": ("Twice t(3.f); y[0] = of(t) + t.v;", 9),
     "one that copies one member for another": ("Half p(3.f, 4.f); y[0] = sum(p);", 6),
+    "a parameter that is given back": ("Twice t(3.f); y[0] = handed(t).v;", 14),
     "what something is": ("Twice t(3.f); y[0] = t.again().v;", 6),
 }  # fmt: skip
 NOT_FOLLOWED = {

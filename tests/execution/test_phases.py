@@ -106,6 +106,18 @@ def test_arguments_are_evaluated_once() -> None:
     assert executed(text, {"y": np.zeros(2, np.int32)}, 1, 1).arrays["y"].tolist() == [4, 6]
 
 
+def test_the_first_argument_of_a_copy_or_a_wait_is_evaluated_once() -> None:
+    text = """#include <cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    __device__ cg::thread_block block_of(int* y) { ++*y; return cg::this_thread_block(); }
+    __global__ void k(int* y, const int* x) {
+      int at = 4; __pipeline_memcpy_async(y + at++, x + 1, 4); __pipeline_commit(); __pipeline_wait_prior(0);
+      __pipeline_memcpy_async(y + at++, x + 2, 4); __pipeline_commit(); __pipeline_wait_prior(at++ - 6);
+      y[0] = at; cg::wait(block_of(y + 1)); cg::memcpy_async(block_of(y + 2), y + 8, x, 4); }"""
+    done = executed(text, {"y": np.zeros(9, np.int32), "x": np.arange(5, 9, dtype=np.int32)}, 1, 1)
+    assert done.arrays["y"].tolist() == [7, 1, 1, 0, 6, 7, 0, 0, 5]
+
+
 def test_limits_of_integers_are_known() -> None:
     text = """__global__ void k(int* y) {
       y[0] = std::numeric_limits<int8_t>::max(); y[1] = std::numeric_limits<short>::lowest();

@@ -93,6 +93,9 @@ ORIGINALS = {
     ),
     "by a count of all calls": f"{_LOOP}{{ static float c = 0.f; c += 1.f; y[r * d + i] = x[r * d + i] * c * w[i]; }}",
     "by a copy that is twice as much": (f"{_LOOP}{{ Twice a(w[i]); Twice b(a); y[r * d + i] = x[r * d + i] * b.v; }}"),
+    "by an argument that is twice as much": (
+        f"{_LOOP}{{ Twice a(w[i]); auto f = [](Twice t) {{ return t.v; }}; y[r * d + i] = x[r * d + i] * f(a); }}"
+    ),
     "by weights that another dynamic array overwrites": (
         f"extern __shared__ float s[]; extern __shared__ float t[]; {_LOOP}{{ s[threadIdx.x] = w[i];"
         " t[threadIdx.x] = 2.f; y[r * d + i] = x[r * d + i] * s[threadIdx.x]; }"

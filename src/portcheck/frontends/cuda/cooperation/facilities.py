@@ -120,10 +120,8 @@ def make_pipeline(state: State, call: CallSite, construct: Construct) -> Value |
     return Facility(_PIPELINE, Scope.BLOCK)
 
 
-def pipeline_wait(state: State, call: CallSite) -> Value | None:
-    """A wait for a pipeline that is given as an argument."""
-    node = call.arguments[0] if call.arguments else None
-    pipeline = state.evaluate(node) if node is not None else None
+def pipeline_wait(state: State, call: CallSite, pipeline: Value) -> Value | None:
+    """A wait for a pipeline that is given as an argument; None for anything else."""
     if isinstance(pipeline, Facility) and pipeline.scope == Scope.BLOCK:
         state.builder.emit(Barrier, scope=Scope.BLOCK, via=call.via)
     elif isinstance(pipeline, Facility):

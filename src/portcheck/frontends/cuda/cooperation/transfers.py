@@ -19,16 +19,15 @@ from portcheck.ir import Const, Operator
 from portcheck.knowledge import Construct, Role
 
 
-def _operands(
-    state: State, call: CallSite, construct: Construct, skipped: int = 0
-) -> tuple[Pointer, Pointer, Scalar] | None:
-    """Where to, where from, and how many bytes."""
-    nodes = call.arguments[skipped : skipped + 3]
-    if len(nodes) != 3:
+def _operands(state: State, call: CallSite, first: Value) -> tuple[Pointer, Pointer, Scalar] | None:
+    """Where to, where from, and how many bytes; `first` is the first argument, a group or where to."""
+    is_shared = isinstance(first, Group)
+    nodes = call.arguments[1:] if is_shared else call.arguments
+    if len(nodes) < 3:
         return None
-    to, from_ = (pointer_of(state, state.evaluate(node)) for node in nodes[:2])
+    to = pointer_of(state, state.evaluate(nodes[0]) if is_shared else first)
+    from_ = pointer_of(state, state.evaluate(nodes[1]))
     size = scalar(state, _without_promise(state, nodes[2]), nodes[2])
-    del construct
     return None if to is None or from_ is None else (to, from_, size)
 
 
@@ -63,10 +62,9 @@ def _without_promise(state: State, node: Node) -> Value:
 def copy_asynchronously(state: State, call: CallSite, construct: Construct) -> Value | None:
     """A copy that nothing looks at before it was waited for; of a group, its first thread makes it for all."""
     first = read(state, state.evaluate(call.arguments[0]), call.arguments[0]) if call.arguments else Nothing()
-    is_shared = isinstance(first, Group)
     states_extents = construct.index_of(Role.GROUP) is not None and len(call.arguments) == _WITH_EXTENTS
-    with_extents = is_shared and states_extents
-    given = _elements(state, call) if with_extents else _operands(state, call, construct, 1 if is_shared else 0)
+    with_extents = isinstance(first, Group) and states_extents
+    given = _elements(state, call) if with_extents else _operands(state, call, first)
     if given is None:
         return None
     to, from_, size = given
@@ -92,7 +90,7 @@ def wait_for_copies(state: State, call: CallSite, construct: Construct) -> Value
     first = state.evaluate(call.arguments[0]) if call.arguments else Nothing()
     if isinstance(first, Group):
         return barrier(state, call, first)
-    waited = pipeline_wait(state, call)
+    waited = pipeline_wait(state, call, first)
     if waited is not None:
         return waited
     landed(state, call.via)

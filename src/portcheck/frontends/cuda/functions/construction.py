@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import INT32
-from portcheck.frontends.cuda.functions.copying import copies_otherwise, copying, is_lvalue, may_be_lvalue
+from portcheck.frontends.cuda.functions.copying import (
+    copies_otherwise,
+    copying,
+    is_lvalue,
+    may_be_elided,
+    may_be_lvalue,
+)
 from portcheck.frontends.cuda.functions.methods import call_on, converted, functions_of, has_destructor, record_of
 from portcheck.frontends.cuda.functions.overloads import chosen
 from portcheck.frontends.cuda.functions.packs import sized
@@ -29,7 +35,7 @@ from portcheck.frontends.cuda.model.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.cuda.parsing.definitions import Function
-from portcheck.frontends.cuda.parsing.syntax import Node, bare
+from portcheck.frontends.cuda.parsing.syntax import Node
 from portcheck.ir import ZERO, OpaqueKind
 
 _LISTS = frozenset({"initializer_list", "argument_list"})
@@ -119,7 +125,7 @@ def copied(state: State, value: Value, type_: CType, node: Node) -> Value:
 def returned(state: State, type_: CType, node: Node) -> Value:
     """What `return` gives of a record: a copy of a variable, which C++ lets a compiler leave out, is not followed."""
     record = record_of(state, complete(state, type_))
-    is_left_open = bare(node).type == "identifier" or may_be_lvalue(node)
+    is_left_open = may_be_elided(node) or may_be_lvalue(node)
     if record is not None and is_left_open and copies_otherwise(state, record):
         state.evaluate(node)
         return state.opaque(node, f"a {record.name} that is returned may be copied", kind=OpaqueKind.CALL)

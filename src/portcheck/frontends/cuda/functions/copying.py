@@ -14,6 +14,7 @@ _LVALUES = frozenset(
     {"identifier", "type_identifier", "field_expression", "subscript_expression", "pointer_expression"}
 )
 _CHOICES = frozenset({"conditional_expression", "assignment_expression", "comma_expression", "update_expression"})
+_FUNCTIONS = frozenset({"function_definition", "lambda_expression"})
 _HANDED_ON = frozenset({"move", "forward", "ref", "cref"})
 
 
@@ -42,6 +43,18 @@ def may_be_lvalue(node: Node) -> bool:
     if function is not None:
         return function.text.partition("<")[0].rpartition("::")[2] in _HANDED_ON
     return node.type in _CHOICES
+
+
+def may_be_elided(node: Node) -> bool:
+    """Whether C++ lets a compiler leave out the copy that `return` makes of what `node` names: not of a parameter."""
+    name, around = bare(node), node.parent
+    if name.type != "identifier":
+        return False
+    while around is not None and around.type not in _FUNCTIONS:
+        around = around.parent
+    declarator = around.field("declarator") if around is not None else None
+    listed = declarator.found("parameter_declaration") if declarator is not None else []
+    return all(declared_name(parameter.field("declarator")) != name.text for parameter in listed)
 
 
 def copies_otherwise(state: State, record: Record) -> bool:
