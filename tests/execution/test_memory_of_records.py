@@ -252,3 +252,16 @@ def test_a_record_by_value_is_taken_apart() -> None:
     assert done.faults == ()
     expected = given * 3 + 1 + 7 + np.array([10, 20, 30])[np.arange(N) % 3] + w[1][np.arange(N) % 2] + 101
     np.testing.assert_array_equal(done.arrays["p.out"], expected.astype(np.float32))
+
+
+def test_large_members_that_a_list_does_not_reach_are_zero() -> None:
+    text = """
+    struct B { int c; int a[100]; int m[9][9]; };
+    struct E { B b; int d = 3; };
+    __global__ void k(int* x, int n) {
+      B b = {n}; E e = {}; B z{};
+      x[0] = b.c; x[1] = b.a[77] + b.m[8][7]; x[2] = e.b.a[n] + e.d; x[3] = z.m[n][n] + 9;
+    }"""
+    done = executed(text, {"x": np.zeros(4, np.int32), "n": 4}, 1, 1)
+    assert done.events == ()
+    assert done.arrays["x"].tolist() == [4, 0, 3, 9]

@@ -36,7 +36,8 @@ from portcheck.frontends.cuda.model.values import (
 )  # fmt: skip
 from portcheck.frontends.cuda.parsing.definitions import Function
 from portcheck.frontends.cuda.parsing.syntax import Node
-from portcheck.ir import ZERO, OpaqueKind
+from portcheck.frontends.cuda.statements.arrays import fill
+from portcheck.ir import ZERO, Const, OpaqueKind
 
 _LISTS = frozenset({"initializer_list", "argument_list"})
 
@@ -218,11 +219,29 @@ def _one_by_default(state: State, part: Value, record: Record, name: str, type_:
         with names_of(state, record):
             _given(state, part, type_, default)
     elif inner is not None:
-        default_constructed(state, part, inner)
+        default_constructed(state, part, inner, given)
     elif given and type_.kind is TypeKind.ARRAY:
-        _array(state, part, type_, [])
+        if not _array(state, part, type_, []):
+            _all_zero(state, part, type_, name, record.node)
     elif given:
         _zero(state, part, type_, record.node)
+
+
+def _all_zero(state: State, part: Value, type_: CType, name: str, node: Node) -> None:
+    """A large array of numbers, which is a buffer of its own, filled with zeros."""
+    inner: CType | None = type_
+    while inner is not None and inner.kind is TypeKind.ARRAY:
+        inner = inner.target
+    buffer = state.buffers.get(part.buffer) if isinstance(part, Place) and not part.index else None
+    if buffer is None or inner is None or inner.kind is not TypeKind.SCALAR:
+        _not_set(state, part, name, node)
+        return
+    fill(state, buffer, Const(0.0, buffer.dtype) if buffer.dtype.is_float else Const(0, buffer.dtype))
+
+
+def _not_set(state: State, part: Value, name: str, node: Node) -> None:
+    writes = (part.buffer,) if isinstance(part, Place) else ()
+    state.keep(node, f"initialiser of {name}", writes=writes, kind=OpaqueKind.DTYPE)
 
 
 def _zero(state: State, part: Value, type_: CType, node: Node) -> None:
@@ -232,12 +251,12 @@ def _zero(state: State, part: Value, type_: CType, node: Node) -> None:
         write(state, part, _plain(state, type_, [], node), node)
 
 
-def default_constructed(state: State, target: Value, record: Record) -> None:
-    """What a variable of a record holds when nothing is said."""
+def default_constructed(state: State, target: Value, record: Record, given: bool = False) -> None:
+    """What a variable of a record holds when nothing is said, or (`given`) when a list that is empty is given."""
     constructors = [function for _, function in _constructors(state, record)]
     function = chosen(state, constructors, [])
     if function is None:
-        by_default(state, target, record)
+        by_default(state, target, record, given)
         return
     _constructed(state, target, record, (function, CallSite(function.node, function.name, (), ())), [])
 
@@ -314,9 +333,10 @@ def _array(state: State, part: Value, type_: CType, items: list[Node]) -> bool:
             if not _given(state, element, inner, items[position]):
                 return False
         elif record is not None:
-            default_constructed(state, element, record)
+            default_constructed(state, element, record, given=True)
         elif inner.kind is TypeKind.ARRAY:
-            _array(state, element, inner, [])
+            if not _array(state, element, inner, []):
+                return False
         else:
             _zero(state, element, inner, state.definitions.kernels[0].node if not items else items[0])
     return True
@@ -350,7 +370,7 @@ def _initialisers(state: State, target: Value, record: Record, listed: list[Node
         if given is None:
             _one_by_default(state, part, record, name, type_)
         elif not _given(state, part, type_, _arguments(given)):
-            state.keep(given, f"initialiser of {name}", kind=OpaqueKind.DTYPE)
+            _not_set(state, part, name, given)
 
 
 def _initialised(state: State, record: Record, item: Node) -> str:

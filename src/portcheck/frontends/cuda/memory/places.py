@@ -143,7 +143,10 @@ def _elements(state: State, place: Place, type_: CType, node: Node) -> Value:
 
 def elements_of(state: State, value: Value, type_: CType) -> list[Place] | None:
     """The elements of an array; None where there are too many, or it is not known how many."""
-    if not 0 < type_.extent <= _MOST_ELEMENTS:
+    count, inner = type_.extent, type_.target
+    while inner is not None and inner.kind is TypeKind.ARRAY:
+        count, inner = count * inner.extent, inner.target
+    if not 0 < count <= _MOST_ELEMENTS:
         return None
     parts = [element(state, value, Scalar(Const(position, INT32), INT32)) for position in range(type_.extent)]
     found = [part for part in parts if part is not None]

@@ -67,7 +67,7 @@ def array_variable(state: State, node: Node, declared: Declared, initial: Node |
     if items is None:
         state.keep(initial, "initialiser of an array", kind=OpaqueKind.MEMORY)
         return
-    _fill(state, buffer, Const(0.0, dtype) if dtype.is_float else Const(0, dtype))
+    fill(state, buffer, Const(0.0, dtype) if dtype.is_float else Const(0, dtype))
     lanes_of_one = prod(extra)
     for position, item in items:
         target = Place(buffer.name, (integer(position * lanes_of_one),), element)
@@ -102,7 +102,7 @@ def _array_extents(state: State, declared: Declared, initial: Node | None, inner
     return [first, *others]
 
 
-def _fill(state: State, buffer: Buffer, value: Const) -> None:
+def fill(state: State, buffer: Buffer, value: Const) -> None:
     """Fills the whole of a local array."""
     axes = tuple(
         Axis(state.unique(f"{buffer.name}.{position}"), AxisKind.FREE, extent)
