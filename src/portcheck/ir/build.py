@@ -48,6 +48,10 @@ class Builder:
         finally:
             self._spans.pop()
 
+    def fresh(self) -> int:
+        """An id that no operation has."""
+        return next(self._ids)
+
     @property
     def body(self) -> tuple[Op, ...]:
         """The operations of the current region so far."""

@@ -345,7 +345,8 @@ def _select(state: State, op: Select) -> None:
         _result(state, op.id, op.type, _combined(state, *greatest, op.type.dtype))
         return
     on_true = pruned(lanes.settled(on_true, ranges), ranges, conditions)
-    _result(state, op.id, op.type, Choice(conditions, on_true, lanes.settled(on_false, ranges)))
+    on_false = pruned(lanes.settled(on_false, ranges), ranges, negated(conditions))
+    _result(state, op.id, op.type, Choice(conditions, on_true, on_false))
 
 
 def _combined(state: State, operator: Operator, left: Term, right: Term, dtype: DType) -> Term:

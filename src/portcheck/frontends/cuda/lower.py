@@ -31,6 +31,7 @@ from portcheck.frontends.cuda.host.launched import (
     specialisations,
 )
 from portcheck.frontends.cuda.host.repeats import hosts, is_repeated
+from portcheck.frontends.cuda.memory.aims import without_aims
 from portcheck.frontends.cuda.model.conversions import convert
 from portcheck.frontends.cuda.model.frames import Binding, Scope
 from portcheck.frontends.cuda.model.instances import instantiate
@@ -240,7 +241,7 @@ def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kerne
     listed.extend(_file_variable(state, name) for name in state.file_variables)
     kernel = Kernel(
         name=instance.label, parameters=tuple(listed), axes=_axes(state), span=function.node.span,
-        body=(*state.hoisted, *emitted),
+        body=without_aims(state, (*state.hoisted, *emitted)),
     )  # fmt: skip
     names = [declared.name for _, declared in parameters]
     launch = _launch(state, function, names, sites)
@@ -295,6 +296,7 @@ def _reset(state: State) -> None:
     state.template_parameters = []
     state.shared_once, state.axes, state.file_variables, state.views = {}, {}, {}, {}
     state.mask, state.depth, state.steps, state.instances, state.frames = None, 0, 0, [], []
+    state.aims = {}
     state.small_symbols, state.undefined, state.ranked = set(), {}, set()
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.cuda.expressions.arithmetic import binary, connective, select
+from portcheck.frontends.cuda.memory.aims import REASON, aimed
 from portcheck.frontends.cuda.memory.places import read, scalar, write
 from portcheck.frontends.cuda.memory.vectors import variable_members
+from portcheck.frontends.cuda.memory.views import flat, is_zero
 from portcheck.frontends.cuda.model.constants import folded
 from portcheck.frontends.cuda.model.conversions import common, convert, materialised, truth
 from portcheck.frontends.cuda.model.state import State
@@ -147,13 +149,24 @@ def _branch(state: State, holds: Scalar, first: tuple[list[Op], Scalar], second:
 
 
 def _choose_pointer(state: State, node: Node, holds: Scalar, first: Pointer, second: Pointer) -> Value:
-    if first.buffer != second.buffer or len(first.index) != len(second.index) or first.rest != second.rest:
-        return state.opaque(node, "pointer that may point into several buffers", kind=OpaqueKind.MEMORY)
+    if first.buffer != second.buffer:
+        return _choose_buffer(state, node, holds, first, second)
+    if len(first.index) != len(second.index) or first.rest != second.rest:
+        return state.opaque(node, REASON, kind=OpaqueKind.MEMORY)
     index = tuple(
         select(state, holds, Scalar(one, INT64), Scalar(other, INT64)).expr
         for one, other in zip(first.index, second.index, strict=True)
     )
     return Pointer(first.buffer, index, first.type, first.rest)
+
+
+def _choose_buffer(state: State, node: Node, holds: Scalar, first: Pointer, second: Pointer) -> Value:
+    buffer = aimed(state, holds.expr, first.buffer, second.buffer)
+    if buffer is None or not is_zero(first.rest) or not is_zero(second.rest):
+        return state.opaque(node, REASON, kind=OpaqueKind.MEMORY)
+    one, other = (Scalar(flat(state, side.buffer, side.index), INT64) for side in (first, second))
+    is_one = one.expr == other.expr or (is_zero(one.expr) and is_zero(other.expr))
+    return Pointer(buffer, (one.expr if is_one else select(state, holds, one, other).expr,), first.type)
 
 
 def _splice(state: State, emitted: list[Op]) -> None:

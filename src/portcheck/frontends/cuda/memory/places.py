@@ -231,7 +231,7 @@ def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -
 
 def address_expression(state: State, pointer: Pointer) -> Expr:
     """A pointer as an expression, in bytes: the buffer's name stands for its address."""
-    base: Expr = Symbol(pointer.buffer, UINT64)
+    base = _address_of(state, pointer.buffer)
     buffer = state.buffers.get(pointer.buffer)
     held = size_of_dtype(state, buffer.dtype) if buffer is not None else None
     size = Const(held, INT32) if held is not None else Symbol(f"sizeof({pointer.buffer})", INT64)
@@ -239,6 +239,14 @@ def address_expression(state: State, pointer: Pointer) -> Expr:
     for part in (offset, pointer.rest):
         base = base if is_zero(part) else Apply(Operator.ADD, (base, part), UINT64)
     return base
+
+
+def _address_of(state: State, name: str) -> Expr:
+    aim = state.aims.get(name)
+    if aim is None:
+        return Symbol(name, UINT64)
+    either = (_address_of(state, aim.first), _address_of(state, aim.second))
+    return Apply(Operator.SELECT, (aim.holds, *either), UINT64)
 
 
 def write(state: State, target_: Value, value: Value, node: Node, via: str = "=") -> Value:

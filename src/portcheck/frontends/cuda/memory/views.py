@@ -112,7 +112,7 @@ def seen_as(state: State, place: Place, dtype: DType) -> Place | None:
     """
     buffer = state.buffers.get(place.buffer)
     held, wanted = size_of_dtype(state, buffer.dtype) if buffer is not None else None, size_of_dtype(state, dtype)
-    if buffer is None or not held or not wanted:
+    if buffer is None or not held or not wanted or (dtype != buffer.dtype and buffer.name in state.aims):
         return None
     distance = moved(scaled(flat(state, place.buffer, place.index), held), place.rest)
     whole, left = quotient(distance, wanted)

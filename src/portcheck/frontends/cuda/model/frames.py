@@ -35,6 +35,15 @@ class Exit:
     jumps: Callable[[Node], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """One buffer where a condition holds, and another where not."""
+
+    holds: Expr
+    first: str
+    second: str
+
+
 @dataclass
 class Frame:
     """A function that is being inlined: its result where it surely returns, else where the result is left.

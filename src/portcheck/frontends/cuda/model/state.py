@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import FLOAT32, UINT32, DType
 from portcheck.core.source import Span
-from portcheck.frontends.cuda.model.frames import Binding, Exit, Frame, Scope
+from portcheck.frontends.cuda.model.frames import Aim, Binding, Exit, Frame, Scope
 from portcheck.frontends.cuda.model.reach import changed, mentioned
 from portcheck.frontends.cuda.model.recorder import Recorder
 from portcheck.frontends.cuda.model.values import (
@@ -119,6 +119,9 @@ class State:
     records: dict[str, Record] = field(default_factory=dict)
     fragments: dict[str, Fragment] = field(default_factory=dict)
     views: dict[tuple[str, DType], str] = field(default_factory=dict)
+    aims: dict[str, Aim] = field(default_factory=dict)
+    several: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The register of a pointer variable's offset to the buffers it was seen to point into, in this kernel."""
     execute_all: Callable[[Sequence[Node]], None] = field(init=False)
     frames: list[Frame] = field(default_factory=list)
     host_facts: dict[tuple[int, int, int], HostFacts] = field(default_factory=dict)

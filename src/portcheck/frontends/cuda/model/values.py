@@ -106,6 +106,9 @@ class PointerCell:
     buffer: str
     offset: str
     type: CType
+    selector: str = ""
+    """The register that says which of `options` it points into, where it may be one of several buffers."""
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""Pointers that may point into one of several buffers."""
+
+import numpy as np
+import pytest
+from tests.execution.running import executed
+
+from portcheck.core.source import SourceFile
+from portcheck.frontends.cuda import CudaOptions, read_cuda
+from portcheck.ir import Opaque, kernel_operations
+
+N = 8
+X, Z = np.arange(1, N + 1, dtype=np.float32), np.arange(101, N + 101, dtype=np.float32)
+T = np.arange(N)
+HEAD = "__device__ float second(const float* p) { return p[1]; }\n"
+CHOSEN = {
+    "read": ("const float* p = t < 3 ? x : z; y[t] = p[t];", np.where(T < 3, X, Z)),
+    "read at offsets": ("const float* p = t < 3 ? x + t : z + 1; y[t] = *p;", np.where(T < 3, X, Z[1])),
+    "chosen by data": ("const float* p = x[t] > 4.f ? x : z; y[t] = p[t] + p[0];",
+                       np.where(X > 4, X + X[0], Z + Z[0])),
+    "of three": ("const float* p = t < 3 ? x : t < 5 ? z : x + 1; y[t] = p[0];",
+                 np.where(T < 3, X[0], np.where(T < 5, Z[0], X[1]))),
+    "given to a function": ("y[t] = second(t % 2 ? x : z);", np.where(T % 2, X[1], Z[1])),
+    "without a variable": ("y[t] = (t % 2 ? x : z)[t];", np.where(T % 2, X, Z)),
+    "moved on": ("const float* p = t % 2 ? x : z; p += 2; float s = 0.f; for (int i = 0; i < 3; i++) s += *p++;"
+                 "y[t] = s;", np.where(T % 2, X[2:5].sum(), Z[2:5].sum())),
+    "written": ("__shared__ float a[8], b[8]; a[t] = b[t] = 0.f; float* p = t % 2 ? a : b; p[t] = 3.f; *(p + t) += 2.f;"
+                "y[t] = a[t] * 10.f + b[t];", np.where(T % 2, 50, 5)),
+    "added to at once": (
+        "__shared__ float a, b; if (t == 0) a = b = 0.f; __syncthreads(); float* p = t < 3 ? &a : &b;"
+        "float old = atomicAdd(p, 1.f); __syncthreads(); y[t] = a * 10.f + b;", np.full(N, 35),
+    ),
+    "known again": ("const float* p = t < 3 ? x : z; y[t] = p == x ? 1.f : p == z ? 2.f : 3.f;", np.where(T < 3, 1, 2)),
+    "or none": ("const float* p = t < 3 ? x : nullptr; y[t] = 7.f; if (p) y[t] = p[t]; else y[t] = 9.f;",
+                np.where(T < 3, X, 9)),
+    "none, or": ("const float* p = t < 3 ? nullptr : x + t; y[t] = p != nullptr ? *p : 9.f;", np.where(T < 3, 9, X)),
+}  # fmt: skip
+
+
+def run(body: str) -> np.ndarray:
+    """What a body leaves in y, one thread an element."""
+    text = f"{HEAD}__global__ void k(const float* x, const float* z, float* y) {{ int t = threadIdx.x; {body} }}"
+    done = executed(text, {"x": X, "z": Z, "y": np.zeros(N, np.float32)}, 1, N)
+    assert done.faults == ()
+    return done.arrays["y"]
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_pointer_that_is_chosen_leads_to_what_was_chosen(name: str) -> None:
+    body, expected = CHOSEN[name]
+    np.testing.assert_array_equal(run(body), np.asarray(expected, np.float32))
+
+
+UNLIKE = {
+    "numbers of other types": "const void* p = t ? (const void*)x : (const void*)c; y[t] = ((const float*)p)[0];",
+    "variables": "float a = 1.f, b = 2.f; float* p = t ? &a : &b; *p = 3.f; y[t] = a + b;",
+    "read as another type": "const int* p = (const int*)(t ? x : z); y[t] = p[0];",
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_a_choice_between_what_is_not_alike_is_not_followed(name: str) -> None:
+    text = f"""__global__ void k(const float* x, const float* z, float* y, const short* c) {{
+      int t = threadIdx.x; {UNLIKE[name]} }}"""
+    module = read_cuda(SourceFile("k.cu", text), CudaOptions())
+    assert [op for op in kernel_operations(module.lower(["k"])) if isinstance(op, Opaque)]
