@@ -12,6 +12,7 @@ N = 8
 X, Z = np.arange(1, N + 1, dtype=np.float32), np.arange(101, N + 101, dtype=np.float32)
 T = np.arange(N)
 HEAD = "__device__ float second(const float* p) { return p[1]; }\n"
+HEAD += "__device__ float either(const float* p, const float* q, int t) { if (t > 3) p = q; return p[t]; }\n"
 CHOSEN = {
     "read": ("const float* p = t < 3 ? x : z; y[t] = p[t];", np.where(T < 3, X, Z)),
     "read at offsets": ("const float* p = t < 3 ? x + t : z + 1; y[t] = *p;", np.where(T < 3, X, Z[1])),
@@ -35,6 +36,42 @@ CHOSEN = {
     "none, or": ("const float* p = t < 3 ? nullptr : x + t; y[t] = p != nullptr ? *p : 9.f;", np.where(T < 3, 9, X)),
 }  # fmt: skip
 
+PAIR = "__shared__ float a[8], b[8]; a[t] = x[t]; b[t] = 0.f;"
+SCANNED = (
+    PAIR
+    + """float* in = a; float* out = b;
+  for (int k = 1; k < 8; k *= 2) { __syncthreads(); if (t >= k) out[t] = in[t] + in[t - k]; else out[t] = in[t]; %s }
+  __syncthreads(); y[t] = in[t];"""
+)
+TURNS = "for (int k = 0; k < 3; k++) { s = s * 10.f + *p; %s } y[t] = s;"
+SET = {
+    "buffers that take turns": (SCANNED % "float* c = in; in = out; out = c;", np.cumsum(X)),
+    "buffers that are exchanged": (SCANNED % "std::swap(in, out);", np.cumsum(X)),
+    "set in a branch": ("const float* p = x; if (t > 3) p = z; y[t] = p[t];", np.where(T > 3, Z, X)),
+    "set in both": ("const float* p; if (t > 3) p = z + 1; else p = x; y[t] = p[0];", np.where(T > 3, Z[1], X[0])),
+    "set to none": ("const float* p = x; if (t > 3) p = nullptr; y[t] = p ? p[t] : -1.f;", np.where(T > 3, -1, X)),
+    "none, then set": ("const float* p = nullptr; if (t > 3) p = x + t; y[t] = 5.f; if (p) y[t] = *p;",
+                       np.where(T > 3, X, 5)),
+    "none, then one of two": ("const float* p = nullptr; if (t > 3) p = x + t; else if (t > 1) p = z + t;"
+                              "y[t] = p == nullptr ? 5.f : *p;", np.where(T > 3, X, np.where(T > 1, Z, 5))),
+    "set in a loop": ("const float* p = x; float s = 0.f;" + TURNS % "p = p == x ? z : x;",
+                      np.full(N, (X[0] * 10 + Z[0]) * 10 + X[0])),
+    "of three in a loop": (
+        "const float* p = x; float s = 0.f;" + TURNS % "if (k == 0) p = z; else p = y;",
+        np.full(N, (X[0] * 10 + Z[0]) * 10 + 0),
+    ),
+    "written through": (PAIR + "float* p = a; if (t % 2) p = b; p[t] += 2.f; ++*(p + t); y[t] = a[t] + 100.f * b[t];",
+                        np.where(T % 2, X + 300, X + 3)),
+    "kept when the variable moves on": ("const float* p = x; if (t > 3) p = z; const float* q = p; p = x + 1;"
+                                        "y[t] = q[t] * 10.f + *p;", np.where(T > 3, Z, X) * 10 + X[1]),
+    "moved after it was set": ("const float* p = x; if (t > 3) p = z; p += t; p++; y[t] = p[-1];",
+                               np.where(T > 3, Z, X)),
+    "left, set to none, then set": ("const float* p; p = nullptr; if (t > 3) p = x + t; y[t] = p ? *p : 5.f;",
+                                    np.where(T > 3, X, 5)),
+    "a parameter of a function": ("y[t] = either(x, z, t);", np.where(T > 3, Z, X)),
+    "a member": ("struct { const float* p; } h; h.p = x; if (t > 3) h.p = z; y[t] = h.p[t];", np.where(T > 3, Z, X)),
+}  # fmt: skip
+
 
 def run(body: str) -> np.ndarray:
     """What a body leaves in y, one thread an element."""
@@ -47,6 +84,12 @@ def run(body: str) -> np.ndarray:
 @pytest.mark.parametrize("name", CHOSEN)
 def test_a_pointer_that_is_chosen_leads_to_what_was_chosen(name: str) -> None:
     body, expected = CHOSEN[name]
+    np.testing.assert_array_equal(run(body), np.asarray(expected, np.float32))
+
+
+@pytest.mark.parametrize("name", SET)
+def test_a_pointer_variable_leads_to_what_it_was_set_to(name: str) -> None:
+    body, expected = SET[name]
     np.testing.assert_array_equal(run(body), np.asarray(expected, np.float32))
 
 

@@ -96,6 +96,8 @@ ORIGINALS = {
     "by an argument that is twice as much": (
         f"{_LOOP}{{ Twice a(w[i]); auto f = [](Twice t) {{ return t.v; }}; y[r * d + i] = x[r * d + i] * f(a); }}"
     ),
+    "from the weights in odd rows": f"const float* p = x + r * d; if (r % 2) p = w; {_LOOP}y[r * d + i] = p[i] * w[i];",
+    "to the weights in odd rows": f"float* p = r % 2 ? (float*)w : y; {_LOOP}p[r * d + i] = x[r * d + i] * w[i];",
     "by weights that another dynamic array overwrites": (
         f"extern __shared__ float s[]; extern __shared__ float t[]; {_LOOP}{{ s[threadIdx.x] = w[i];"
         " t[threadIdx.x] = 2.f; y[r * d + i] = x[r * d + i] * s[threadIdx.x]; }"

@@ -32,6 +32,7 @@ from portcheck.frontends.cuda.host.launched import (
 )
 from portcheck.frontends.cuda.host.repeats import hosts, is_repeated
 from portcheck.frontends.cuda.memory.aims import without_aims
+from portcheck.frontends.cuda.memory.pointer_variables import settled
 from portcheck.frontends.cuda.model.conversions import convert
 from portcheck.frontends.cuda.model.frames import Binding, Scope
 from portcheck.frontends.cuda.model.instances import instantiate
@@ -227,6 +228,10 @@ def _stated_special(state: State, function: Function) -> Function | None:
 
 
 def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kernel, Launch, Members]:
+    return settled(state, partial(_attempt, state, function, instance))
+
+
+def _attempt(state: State, function: Function, instance: Instance) -> tuple[Kernel, Launch, Members]:
     _reset(state)
     function = instance.special or function
     body, sites = function.body or function.node, list(instance.sites)
@@ -247,7 +252,7 @@ def _kernel(state: State, function: Function, instance: Instance) -> tuple[Kerne
     launch = _launch(state, function, names, sites)
     with missing_dimensions(state, launch.block) as is_missing:
         if is_missing:
-            return _kernel(state, function, instance)
+            return _attempt(state, function, instance)
     launch = replace(launch, kernel=instance.label, is_repeated=_repeated(state, kernel, names, sites))
     named = {parameter.name: parts for (parameter, _), parts in zip(parameters, members, strict=True)}
     return kernel, _by_member(launch, named), named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.cuda.expressions.arithmetic import binary, connective, select
-from portcheck.frontends.cuda.memory.aims import REASON, aimed
+from portcheck.frontends.cuda.memory.aims import NONE, REASON, aimed
 from portcheck.frontends.cuda.memory.places import read, scalar, write
 from portcheck.frontends.cuda.memory.vectors import variable_members
 from portcheck.frontends.cuda.memory.views import flat, is_zero
@@ -87,7 +87,7 @@ def choose(state: State, node: Node) -> Value:
     with state.builder.region() as otherwise, state.masked(negated(holds.expr)):
         on_false = read(state, state.evaluate(second), second)
     is_harmless = all(isinstance(op, _HARMLESS) for op in (*then, *otherwise))
-    if isinstance(on_true, Pointer) and isinstance(on_false, Pointer):
+    if isinstance(on_true, Pointer | Null) and isinstance(on_false, Pointer | Null) and on_true != on_false:
         _splice(state, then)
         _splice(state, otherwise)
         return _choose_pointer(state, node, holds, on_true, on_false)
@@ -148,7 +148,11 @@ def _branch(state: State, holds: Scalar, first: tuple[list[Op], Scalar], second:
     return state.load(place, dtype)
 
 
-def _choose_pointer(state: State, node: Node, holds: Scalar, first: Pointer, second: Pointer) -> Value:
+def _choose_pointer(state: State, node: Node, holds: Scalar, first: Pointer | Null, second: Pointer | Null) -> Value:
+    if isinstance(first, Null):
+        return _or_none(state, node, holds.expr, second)
+    if isinstance(second, Null):
+        return _or_none(state, node, negated(holds.expr), first)
     if first.buffer != second.buffer:
         return _choose_buffer(state, node, holds, first, second)
     if len(first.index) != len(second.index) or first.rest != second.rest:
@@ -158,6 +162,19 @@ def _choose_pointer(state: State, node: Node, holds: Scalar, first: Pointer, sec
         for one, other in zip(first.index, second.index, strict=True)
     )
     return Pointer(first.buffer, index, first.type, first.rest)
+
+
+def _or_none(state: State, node: Node, is_none: Expr, pointer: Pointer | Null) -> Value:
+    """The null pointer in one case, which points at no element."""
+    if isinstance(pointer, Null):
+        return pointer
+    buffer = aimed(state, is_none, NONE, pointer.buffer)
+    if buffer is None or not is_zero(pointer.rest):
+        return state.opaque(node, REASON, kind=OpaqueKind.MEMORY)
+    place = Scalar(flat(state, pointer.buffer, pointer.index), INT64)
+    none = Scalar(Const(0, INT64), INT64)
+    index = place if is_zero(place.expr) else select(state, Scalar(is_none, BOOL), none, place)
+    return Pointer(buffer, (index.expr,), pointer.type)
 
 
 def _choose_buffer(state: State, node: Node, holds: Scalar, first: Pointer, second: Pointer) -> Value:

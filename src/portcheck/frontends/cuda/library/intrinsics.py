@@ -37,7 +37,16 @@ from portcheck.frontends.cuda.model.callsite import CallSite
 from portcheck.frontends.cuda.model.conversions import common, convert, default_rounding, materialised
 from portcheck.frontends.cuda.model.state import State
 from portcheck.frontends.cuda.model.types import vector_type
-from portcheck.frontends.cuda.model.values import Aggregate, CType, Nothing, Place, Scalar, Value
+from portcheck.frontends.cuda.model.values import (
+    Aggregate,
+    CType,
+    Nothing,
+    Place,
+    PointerCell,
+    Scalar,
+    Slot,
+    Value,
+)  # fmt: skip
 from portcheck.ir import Assume, Cast, Compute, Const, Load, Operator, Rounding, Select, arity
 from portcheck.knowledge import Construct, Role, Semantics
 
@@ -326,7 +335,7 @@ def _swap(state: State, call: CallSite, construct: Construct) -> Value | None:
         return None
     places = [state.evaluate(node) for node in call.arguments]
     values = [read(state, place, node) for place, node in zip(places, call.arguments, strict=True)]
-    if not all(isinstance(place, Place) for place in places):
+    if not all(isinstance(place, Place | PointerCell | Slot) for place in places):
         return None
     for place, value in zip(places, reversed(values), strict=True):
         write(state, place, value, call.node, call.via)

@@ -6,6 +6,7 @@ access to it becomes one to either buffer, masked, and a choice between what bot
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -26,6 +27,7 @@ from portcheck.ir import (
     Opaque,
     OpaqueKind,
     Operator,
+    Random,
     Ref,
     Select,
     Space,
@@ -34,16 +36,17 @@ from portcheck.ir import (
 )
 from portcheck.ir.walk import reads, rebuild, writes
 
+NONE = ""
+"""Stands among the buffers of a pointer for none: the null pointer."""
 REASON = "pointer that may point into several buffers"
 
 
 def aimed(state: State, holds: Expr, first: str, second: str) -> str | None:
-    """A name for the buffer that is `first` where `holds`, else `second`; None where they are not alike."""
-    one, other = state.buffers.get(first), state.buffers.get(second)
-    if one is None or other is None or one.dtype != other.dtype:
+    """A name for the buffer that is `first` (or none) where `holds`, else `second`; None where they are not alike."""
+    if not are_alike(state, (first, second)):
         return None
-    if Space.REGISTER in (one.space, other.space):
-        return None
+    other = state.buffers[second]
+    one = state.buffers.get(first, other)
     key = Aim(holds, first, second)
     known = next((name for name, aim in state.aims.items() if aim == key), None)
     if known is None:
@@ -54,12 +57,30 @@ def aimed(state: State, holds: Expr, first: str, second: str) -> str | None:
     return known
 
 
-def buffers_behind(state: State, name: str) -> tuple[str, ...]:
-    """The buffers that an aim may be; a buffer itself."""
+def are_alike(state: State, names: Iterable[str]) -> bool:
+    """Whether a pointer may point into any of these buffers: all hold the same sort of number, none is a variable."""
+    buffers = [state.buffers.get(name) for name in names if name != NONE]
+    spaces = {buffer.space if buffer is not None else Space.REGISTER for buffer in buffers}
+    return Space.REGISTER not in spaces and len({buffer.dtype for buffer in buffers if buffer is not None}) == 1
+
+
+def options_of(state: State, name: str) -> tuple[str, ...]:
+    """The buffers that an aim may be, `NONE` first where it may be none; a buffer itself."""
     aim = state.aims.get(name)
     if aim is None:
         return (name,)
-    return tuple(dict.fromkeys((*buffers_behind(state, aim.first), *buffers_behind(state, aim.second))))
+    return united(options_of(state, aim.first), options_of(state, aim.second))
+
+
+def united(*options: tuple[str, ...]) -> tuple[str, ...]:
+    """Buffers of several pointers, `NONE` first."""
+    found = dict.fromkeys(name for listed in options for name in listed)
+    return tuple(sorted(found, key=lambda name: name != NONE))
+
+
+def buffers_behind(state: State, name: str) -> tuple[str, ...]:
+    """The buffers that an aim may be; a buffer itself."""
+    return tuple(option for option in options_of(state, name) if option != NONE)
 
 
 def number_in(state: State, name: str, options: tuple[str, ...]) -> Expr | None:
@@ -93,6 +114,8 @@ def _without(state: State, op: Op) -> tuple[Op, ...]:
     if not named:
         return (op,)
     aim = state.aims[named[0]]
+    if aim.first == NONE and not isinstance(op, Opaque | Call):
+        return _without(state, _elsewhere(op, named[0], aim.second))
     match op:
         case Load() | Store() | Atomic():
             first = replace(op, id=state.builder.fresh(), access=_at(op.access, aim.first, aim.holds))
@@ -120,6 +143,23 @@ def _without(state: State, op: Op) -> tuple[Op, ...]:
                 writes=_real(state, writes(op)), type=getattr(op, "type", None), kind=OpaqueKind.MEMORY,
             )  # fmt: skip
             return (unread,)
+
+
+def _elsewhere(op: Op, aim: str, buffer: str) -> Op:
+    """`op` on another buffer: nothing is accessed through a null pointer."""
+    match op:
+        case Load() | Store() | Atomic():
+            return replace(op, access=replace(op.access, buffer=buffer))
+        case Copy():
+            source, destination = (
+                replace(access, buffer=buffer) if access.buffer == aim else access
+                for access in (op.source, op.destination)
+            )
+            return replace(op, source=source, destination=destination)
+        case Random():
+            return replace(op, state=buffer)
+        case _:
+            return op
 
 
 def _at(access: Access, buffer: str, holds: Expr) -> Access:

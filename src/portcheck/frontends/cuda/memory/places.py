@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from portcheck.core.dtype import INT32, INT64, UINT64, DType
+from portcheck.frontends.cuda.memory.aims import NONE, are_alike, number_in, options_of, united
 from portcheck.frontends.cuda.memory.members import is_punned, part_of, words
+from portcheck.frontends.cuda.memory.pointer_variables import not_one_of, pointed, selecting
 from portcheck.frontends.cuda.memory.stepping import advance, scaled_by
 from portcheck.frontends.cuda.memory.views import (
     flat,
@@ -49,9 +51,8 @@ def pointer_of(state: State, value: Value) -> Pointer | None:
             return value
         case Slot(value=held):
             return pointer_of(state, held)
-        case PointerCell(buffer=buffer, offset=offset, type=type_):
-            cell = Place(offset, (), scalar_type(INT64))
-            return Pointer(buffer, (state.load(cell, INT64).expr,), type_)
+        case PointerCell():
+            return pointed(state, value)
         case Place(remaining=0, type=CType(kind=TypeKind.ARRAY, target=CType() as element_type)):
             return Pointer(value.buffer, value.index, element_type, value.rest)
         case Place(remaining=remaining) if remaining > 0:
@@ -244,7 +245,7 @@ def address_expression(state: State, pointer: Pointer) -> Expr:
 def _address_of(state: State, name: str) -> Expr:
     aim = state.aims.get(name)
     if aim is None:
-        return Symbol(name, UINT64)
+        return Symbol(name, UINT64) if name != NONE else Const(0, UINT64)
     either = (_address_of(state, aim.first), _address_of(state, aim.second))
     return Apply(Operator.SELECT, (aim.holds, *either), UINT64)
 
@@ -329,14 +330,19 @@ def _parts(state: State, target_: Value, value: Aggregate) -> list[tuple[Value, 
 
 def _write_pointer(state: State, cell: PointerCell, value: Value, node: Node, via: str) -> Value:
     pointer = pointer_of(state, value)
-    if pointer is None or pointer.buffer != cell.buffer:
-        reason = "pointer that may point into several buffers"
-        return state.keep(node, reason, (), (cell.offset,), kind=OpaqueKind.MEMORY)
-    if not is_zero(pointer.rest):
+    buffer = NONE if isinstance(value, Null) else pointer.buffer if pointer is not None else None
+    if buffer is None or (cell.selector == "" and buffer != cell.buffer):
+        return not_one_of(state, cell, buffer, node)
+    if pointer is not None and not is_zero(pointer.rest):
         return state.keep(node, "pointer that moves by bytes", (), (cell.offset,), kind=OpaqueKind.MEMORY)
-    offset = materialised(state, Scalar(flat(state, pointer.buffer, pointer.index), INT64))
-    state.store(Place(cell.offset, (), scalar_type(INT64)), offset, via)
-    return pointer
+    if cell.selector:
+        number = number_in(state, buffer, cell.options)
+        if number is None:
+            return not_one_of(state, cell, buffer, node)
+        state.store(Place(cell.selector, (), scalar_type(INT32)), number, via)
+    index = flat(state, pointer.buffer, pointer.index) if pointer is not None else ZERO
+    state.store(Place(cell.offset, (), scalar_type(INT64)), materialised(state, Scalar(index, INT64)), via)
+    return pointer if pointer is not None else value
 
 
 def _write_slot(state: State, slot: Slot, value: Value, node: Node, via: str) -> Value:
@@ -349,10 +355,13 @@ def _write_slot(state: State, slot: Slot, value: Value, node: Node, via: str) ->
     if is_own and pointer is not None:
         slot.value = cell_for(state, slot.name, pointer) if slot.moves else pointer
     elif is_own:
-        slot.value = value
+        slot.value, slot.is_null = value, isinstance(value, Null)
     elif pointer is not None and isinstance(slot.value, Null):
         offset = state.register(f"{slot.name}.offset", INT64, slot.depth)
-        slot.value = PointerCell(pointer.buffer, offset.buffer, pointer.type)
+        cell = PointerCell(pointer.buffer, offset.buffer, pointer.type)
+        if slot.is_null and are_alike(state, options_of(state, pointer.buffer)):
+            state.several.setdefault(cell.offset, united((NONE,), options_of(state, pointer.buffer)))
+        slot.value = selecting(state, cell, ZERO, slot.name, slot.depth)
         return _write_pointer(state, slot.value, pointer, node, via)
     elif isinstance(slot.value, PointerCell):
         return _write_pointer(state, slot.value, value, node, via)
@@ -370,4 +379,6 @@ def cell_for(state: State, name: str, pointer: Pointer) -> PointerCell:
     if not is_zero(pointer.rest):
         start = state.result(Opaque, INT64, reason="pointer to an address in bytes", operands=(pointer.rest,))
     state.store(offset, materialised(state, start))
-    return PointerCell(pointer.buffer, offset.buffer, pointer.type)
+    cell = PointerCell(pointer.buffer, offset.buffer, pointer.type)
+    number = number_in(state, pointer.buffer, state.several.get(offset.buffer, ()))
+    return selecting(state, cell, number, name) if number is not None else cell

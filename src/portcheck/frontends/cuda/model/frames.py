@@ -78,9 +78,10 @@ def collect(binding: Binding, read: dict[str, None], operands: dict[Expr, None])
     match binding:
         case Place(buffer=buffer) | Pointer(buffer=buffer):
             read[buffer] = None
-        case PointerCell(buffer=buffer, offset=offset):
-            read[buffer] = None
-            read[offset] = None
+        case PointerCell():
+            read.update(
+                dict.fromkeys(filter(None, (binding.buffer, binding.offset, binding.selector, *binding.options)))
+            )
         case Slot(value=value) | Handle(target=value):
             collect(value, read, operands)
         case Scalar(expr=expr):

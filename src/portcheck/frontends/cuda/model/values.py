@@ -166,7 +166,8 @@ class Handle:
 class Slot:
     """A pointer variable: what it holds now, since it was set where it was made, in regions as deep as `depth`.
 
-    One that `moves` has its offset in a register as soon as it is known where it points.
+    One that `moves` has its offset in a register as soon as it is known where it points; one that `is_null` was set to
+    the null pointer, not only left without a value.
     """
 
     depth: int
@@ -175,6 +176,7 @@ class Slot:
     target: CType | None = None
     moves: bool = True
     is_reference: bool = False
+    is_null: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,6 +248,8 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
             target = type_.target if type_.target is not None and type_.target.kind is not TypeKind.VOID else None
             return Slot(state.builder.depth, Null(), declared.name, target)
         value = _unread(state, node, type_)
+    if isinstance(value, Null) and is_changed and not is_straight and type_.target is not None:
+        return Slot(state.builder.depth, value, declared.name, type_.target, is_null=True)
     if isinstance(value, Facility | Group | Lost | Handle) or not is_changed or is_straight:
         return value
     number = value if isinstance(value, Scalar) else _unread(state, node, type_)
