@@ -87,6 +87,49 @@ def test_a_pointer_that_is_chosen_leads_to_what_was_chosen(name: str) -> None:
     np.testing.assert_array_equal(run(body), np.asarray(expected, np.float32))
 
 
+WAYS = {
+    "four at once": ("const float4* p = (const float4*)(t % 2 ? x : z); float4 v = p[1]; y[t] = v.x + v.w;",
+                     np.where(T % 2, X[4] + X[7], Z[4] + Z[7])),
+    "read-only loads": ("y[t] = __ldg(t % 2 ? x + t : z);", np.where(T % 2, X, Z[0])),
+    "bytes": ("__shared__ float a[8]; if (t == 0) memcpy(a, y[0] == 0.f ? x : z, 32); __syncthreads(); y[t] = a[t];",
+              X),
+    "an asynchronous copy": (
+        "__shared__ float a[8]; __pipeline_memcpy_async(a + t, (t % 2 ? x : z) + t, 4); __pipeline_commit();"
+        "__pipeline_wait_prior(0); y[t] = a[t];", np.where(T % 2, X, Z),
+    ),
+    "comparing and setting": (
+        "__shared__ int a[8], b[8]; a[t] = t; b[t] = t + 1; int* p = t % 2 ? a : b; int old = atomicCAS(p + t, t, 50);"
+        "y[t] = old * 10000 + a[t] * 100 + b[t];",
+        np.where(T % 2, T * 10000 + 5000 + T + 1, (T + 1) * 10000 + T * 100 + T + 1),
+    ),
+    "under a condition": ("const float* p = t % 2 ? x : nullptr; y[t] = p != nullptr && p[t] > 4.f ? p[t] : 0.f;",
+                          np.where((T % 2 == 1) & (X > 4), X, 0)),
+    "rows": ("__shared__ float a[2][8], b[2][8]; a[1][t] = x[t]; b[1][t] = z[t]; __syncthreads();"
+             "float (*p)[8] = t % 2 ? a : b; y[t] = p[1][t];", np.where(T % 2, X, Z)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_memory_is_looked_at_in_all_ways_through_such_a_pointer(name: str) -> None:
+    body, expected = WAYS[name]
+    np.testing.assert_array_equal(run(body), np.asarray(expected, np.float32))
+
+
+def test_a_tile_is_loaded_from_where_the_pointer_leads() -> None:
+    text = """#include <mma.h>
+    using namespace nvcuda;
+    __global__ void k(const half* a, const half* b, float* y, int n) {
+      wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
+      wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> right;
+      wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum; wmma::fill_fragment(sum, 0.f);
+      wmma::load_matrix_sync(left, n > 3 ? a : b, 16); wmma::load_matrix_sync(right, b, 16);
+      wmma::mma_sync(sum, left, right, sum); wmma::store_matrix_sync(y, sum, 16, wmma::mem_row_major); }"""
+    a, b = (np.random.default_rng(seed).integers(-4, 4, (16, 16)).astype(np.float16) for seed in (1, 2))
+    for n, left in ((4, a), (3, b)):
+        done = executed(text, {"a": a, "b": b, "y": np.zeros((16, 16), np.float32), "n": n}, 1, 32)
+        np.testing.assert_array_equal(done.arrays["y"], left.astype(np.float32) @ b.T.astype(np.float32))
+
+
 @pytest.mark.parametrize("name", SET)
 def test_a_pointer_variable_leads_to_what_it_was_set_to(name: str) -> None:
     body, expected = SET[name]

@@ -134,7 +134,7 @@ def test_records_compute_what_their_functions_say(name: str) -> None:
 
 OPAQUE = {
     "virtual": ("struct V { float a; virtual __device__ float f() { return a; } };", "V v; x[0] = v.f();"),
-    "pointer into one of two buffers": ("", "const float* p; if (n) p = x; else p = w; x[0] = p[1];"),
+    "pointer into memory or at a variable": ("", "float v = 1.f, *p; if (n) p = x; else p = &v; x[0] = p[0]; v = 2.f;"),
     "pointer that may be null": (
         "__device__ float* at(float* p, int k) { if (k < 0) return nullptr; return p + k; }", "x[0] = at(x, n)[0];"
     ),
