@@ -13,6 +13,11 @@ X, Z = np.arange(1, N + 1, dtype=np.float32), np.arange(101, N + 101, dtype=np.f
 T = np.arange(N)
 HEAD = "__device__ float second(const float* p) { return p[1]; }\n"
 HEAD += "__device__ float either(const float* p, const float* q, int t) { if (t > 3) p = q; return p[t]; }\n"
+HEAD += """__device__ const float* of_two(const float* p, const float* q, int t) { if (t > 3) return q; return p; }
+__device__ const float* at(const float* p, int t) { if (t <= 3) return nullptr; return p + t; }
+__device__ const float* any_of(const float* p, const float* q, int t) {
+  if (t > 3) return p; else if (t > 1) return nullptr; return q; }
+"""
 CHOSEN = {
     "read": ("const float* p = t < 3 ? x : z; y[t] = p[t];", np.where(T < 3, X, Z)),
     "read at offsets": ("const float* p = t < 3 ? x + t : z + 1; y[t] = *p;", np.where(T < 3, X, Z[1])),
@@ -69,6 +74,12 @@ SET = {
     "left, set to none, then set": ("const float* p; p = nullptr; if (t > 3) p = x + t; y[t] = p ? *p : 5.f;",
                                     np.where(T > 3, X, 5)),
     "a parameter of a function": ("y[t] = either(x, z, t);", np.where(T > 3, Z, X)),
+    "what a function gives": ("y[t] = of_two(x, z, t)[t];", np.where(T > 3, Z, X)),
+    "what a function gives, or none": ("const float* p = at(x, t); y[t] = p ? *p : 5.f;", np.where(T > 3, X, 5)),
+    "what a function gives, none or one of two": (
+        "const float* p = any_of(x, z, t); y[t] = 5.f; if (p) y[t] = p[t];",
+        np.where(T > 3, X, np.where(T > 1, 5, Z)),
+    ),
     "a member": ("struct { const float* p; } h; h.p = x; if (t > 3) h.p = z; y[t] = h.p[t];", np.where(T > 3, Z, X)),
 }  # fmt: skip
 

@@ -135,8 +135,9 @@ def test_records_compute_what_their_functions_say(name: str) -> None:
 OPAQUE = {
     "virtual": ("struct V { float a; virtual __device__ float f() { return a; } };", "V v; x[0] = v.f();"),
     "pointer into memory or at a variable": ("", "float v = 1.f, *p; if (n) p = x; else p = &v; x[0] = p[0]; v = 2.f;"),
-    "pointer that may be null": (
-        "__device__ float* at(float* p, int k) { if (k < 0) return nullptr; return p + k; }", "x[0] = at(x, n)[0];"
+    "pointer into memory of one of two sorts": (
+        "__device__ float* at(float* p, int* q, int k) { if (k < 0) return (float*)q; return p + k; }",
+        "__shared__ int s[4]; x[0] = at(x, s, n)[0];",
     ),
     "pointer of an array at an index": ("", "float* p[2] = {x, x + 1}; x[0] = p[n][0];"),
     "write through one of two references": (

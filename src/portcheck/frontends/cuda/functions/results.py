@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import INT64, DType
+from dataclasses import replace
+
+from portcheck.core.dtype import INT32, INT64, DType
+from portcheck.frontends.cuda.memory.aims import NONE
 from portcheck.frontends.cuda.memory.places import read, write
 from portcheck.frontends.cuda.model.conversions import convert
 from portcheck.frontends.cuda.model.frames import Frame
@@ -13,6 +16,7 @@ from portcheck.frontends.cuda.model.values import (
     Buffer,
     CType,
     Nothing,
+    Null,
     Place,
     Pointer,
     PointerCell,
@@ -58,9 +62,8 @@ def _slot(state: State, frame: Frame, name: str, value: Value, type_: CType) -> 
         case Scalar(dtype=dtype):
             dtype = type_.dtype if type_.kind is TypeKind.SCALAR and type_.dtype is not None else dtype
             return _register(state, frame, name, dtype)
-        case Pointer():
-            offset = _register(state, frame, f"{name}.offset", INT64)
-            return PointerCell(value.buffer, offset.buffer, value.type)
+        case Pointer() | Null():
+            return _pointer_slot(state, frame, name, value, type_)
         case Aggregate():
             types = dict(value.type.fields)
             members = [
@@ -72,6 +75,18 @@ def _slot(state: State, frame: Frame, name: str, value: Value, type_: CType) -> 
         case _:
             pass
     return None
+
+
+def _pointer_slot(state: State, frame: Frame, name: str, value: Pointer | Null, type_: CType) -> PointerCell:
+    offset = _register(state, frame, f"{name}.offset", INT64)
+    if isinstance(value, Pointer):
+        cell = PointerCell(value.buffer, offset.buffer, value.type)
+    else:
+        cell = PointerCell(NONE, offset.buffer, type_.target or type_)
+    options = state.several.get(offset.buffer, ())
+    if not options:
+        return cell
+    return replace(cell, selector=_register(state, frame, f"{name}.buffer", INT32).buffer, options=options)
 
 
 def _register(state: State, frame: Frame, name: str, dtype: DType) -> Place:
@@ -89,7 +104,7 @@ def _write(state: State, slot: Value, value: Value, node: Node) -> bool:
                 return False
             write(state, slot, value, node, "return")
         case PointerCell():
-            if not isinstance(value, Pointer) or value.buffer != slot.buffer:
+            if not isinstance(value, Pointer | Null):
                 return False
             write(state, slot, value, node, "return")
         case Aggregate():
