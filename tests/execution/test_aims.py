@@ -41,6 +41,7 @@ CHOSEN = {
     "none, or": ("const float* p = t < 3 ? nullptr : x + t; y[t] = p != nullptr ? *p : 9.f;", np.where(T < 3, 9, X)),
 }  # fmt: skip
 
+FIRSTS = (X[0], Z[0], X[1])
 PAIR = "__shared__ float a[8], b[8]; a[t] = x[t]; b[t] = 0.f;"
 SCANNED = (
     PAIR
@@ -80,6 +81,12 @@ SET = {
         "const float* p = any_of(x, z, t); y[t] = 5.f; if (p) y[t] = p[t];",
         np.where(T > 3, X, np.where(T > 1, 5, Z)),
     ),
+    "one of an array": (
+        "const float* p[3] = {x, z, x + 1}; float s = 0.f;"
+        "for (int k = 0; k < 3; k++) s = s * 10.f + p[(k + t) % 3][0]; y[t] = s;",
+        [(FIRSTS[i % 3] * 10 + FIRSTS[(i + 1) % 3]) * 10 + FIRSTS[(i + 2) % 3] for i in T],
+    ),
+    "one of an array of the same buffer": ("const float* p[2] = {x, x + 3}; y[t] = *(p[t & 1] + 1);", X[T % 2 * 3 + 1]),
     "a member": ("struct { const float* p; } h; h.p = x; if (t > 3) h.p = z; y[t] = h.p[t];", np.where(T > 3, Z, X)),
 }  # fmt: skip
 

@@ -139,7 +139,7 @@ OPAQUE = {
         "__device__ float* at(float* p, int* q, int k) { if (k < 0) return (float*)q; return p + k; }",
         "__shared__ int s[4]; x[0] = at(x, s, n)[0];",
     ),
-    "pointer of an array at an index": ("", "float* p[2] = {x, x + 1}; x[0] = p[n][0];"),
+    "pointer of an array set at an index": ("", "float* p[2] = {x, x + 1}; p[n] = x + 2; x[0] = p[1][0];"),
     "write through one of two references": (
         "struct V { float a, b; __device__ float& at(int i) { if (i) return a; return b; } };",
         "V v = {1.f, 2.f}; v.at(n) = 3.f; x[0] = v.a;",

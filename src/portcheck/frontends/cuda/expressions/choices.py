@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.cuda.expressions.arithmetic import binary, connective, select
+from portcheck.frontends.cuda.expressions.numbers import calculate
 from portcheck.frontends.cuda.memory.aims import NONE, REASON, aimed
 from portcheck.frontends.cuda.memory.places import read, scalar, write
 from portcheck.frontends.cuda.memory.vectors import variable_members
@@ -33,6 +34,8 @@ from portcheck.ir import (
     apply,
 )
 
+_MOST_POINTERS = 8
+"""Pointers of an array that one of them is chosen of."""
 _HARMLESS = (Load, Cast, Compute, Select, Check, Exchange, Reduce)
 """What may run although its value is not wanted: loads carry the mask."""
 
@@ -162,6 +165,21 @@ def _choose_pointer(state: State, node: Node, holds: Scalar, first: Pointer | Nu
         for one, other in zip(first.index, second.index, strict=True)
     )
     return Pointer(first.buffer, index, first.type, first.rest)
+
+
+def pointer_at(state: State, node: Node, array: Aggregate, index: Scalar) -> Value | None:
+    """What an array of pointers holds at an index that is no constant; None where it holds anything else."""
+    held = [read(state, member, node) for _, member in array.members]
+    pointers = [value for value in held if isinstance(value, Pointer | Null)]
+    if not pointers or len(pointers) != len(held) or len(held) > _MOST_POINTERS:
+        return None
+    found: Value = pointers[-1]
+    for position, pointer in reversed(list(enumerate(pointers[:-1]))):
+        if not isinstance(found, Pointer | Null):
+            return found
+        holds = calculate(state, "==", index, position)
+        found = found if found == pointer else _choose_pointer(state, node, holds, pointer, found)
+    return found
 
 
 def _or_none(state: State, node: Node, is_none: Expr, pointer: Pointer | Null) -> Value:

@@ -16,7 +16,7 @@ from portcheck.frontends.cuda.expressions.assignments import (
     update,
 )  # fmt: skip
 from portcheck.frontends.cuda.expressions.casts import cast_to, distance, pointer_comparison
-from portcheck.frontends.cuda.expressions.choices import choose, short_circuit
+from portcheck.frontends.cuda.expressions.choices import choose, pointer_at, short_circuit
 from portcheck.frontends.cuda.expressions.names import component, identifier
 from portcheck.frontends.cuda.expressions.regrouping import holds_wreck, regrouped, separated
 from portcheck.frontends.cuda.functions.closures import closure
@@ -256,7 +256,7 @@ def _subscript(state: State, node: Node) -> Value:
         return base.target
     if isinstance(base, Aggregate) and base.type.kind is TypeKind.ARRAY:
         position = constant_value(index.expr)
-        member = base.member(str(position)) if position is not None else None
+        member = base.member(str(position)) if position is not None else pointer_at(state, node, base, index)
         reason = f"element of {base.type.name} at an index that is no constant"
         return member if member is not None else state.opaque(node, reason, UINT64, kind=OpaqueKind.MEMORY)
     found = element(state, base, index)
