@@ -171,7 +171,7 @@ def pointer_at(state: State, node: Node, array: Aggregate, index: Scalar) -> Val
     """What an array of pointers holds at an index that is no constant; None where it holds anything else."""
     held = [read(state, member, node) for _, member in array.members]
     pointers = [value for value in held if isinstance(value, Pointer | Null)]
-    if not pointers or len(pointers) != len(held) or len(held) > _MOST_POINTERS:
+    if len(pointers) != len(held) or len(held) > _MOST_POINTERS or not any(isinstance(one, Pointer) for one in held):
         return None
     found: Value = pointers[-1]
     for position, pointer in reversed(list(enumerate(pointers[:-1]))):
