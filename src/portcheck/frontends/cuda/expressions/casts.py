@@ -119,6 +119,9 @@ def _is_zero(value: Scalar) -> bool:
 def pointer_comparison(state: State, left: Value, right: Value, text: str) -> Scalar | None:
     """`left == right` and the like for addresses; None where it is none."""
     operator = _COMPARISONS.get(text)
+    none = _comparison_with_none(state, left, right, operator)
+    if none is not None:
+        return none
     addresses = [_address(state, value) for value in (left, right)]
     if operator is None or addresses[0] is None or addresses[1] is None:
         return None
@@ -126,6 +129,23 @@ def pointer_comparison(state: State, left: Value, right: Value, text: str) -> Sc
     if isinstance(first.expr, Const) and isinstance(second.expr, Const):
         return Scalar(Const(operator in (Operator.EQUAL, Operator.LESS_EQUAL, Operator.GREATER_EQUAL), BOOL), BOOL)
     return pure(state, operator, (first, second), BOOL)
+
+
+def _comparison_with_none(state: State, left: Value, right: Value, operator: Operator | None) -> Scalar | None:
+    """Whether a variable or array of the kernel lies at the null pointer: it never does."""
+    sides = (left, right)
+    is_equality = operator in (Operator.EQUAL, Operator.NOT_EQUAL)
+    is_none = any(isinstance(side, Null) or (isinstance(side, Scalar) and _is_zero(side)) for side in sides)
+    if not is_equality or not is_none or not any(is_own(state, side) for side in sides):
+        return None
+    return Scalar(Const(operator is Operator.NOT_EQUAL, BOOL), BOOL)
+
+
+def is_own(state: State, value: Value) -> bool:
+    """Whether a value is the address of a variable or array of the kernel, which is never null."""
+    if isinstance(value, Pointer):
+        return state.is_own_address(address_expression(state, value))
+    return isinstance(value, Handle)
 
 
 def distance(state: State, left: Value, right: Value) -> Scalar | None:

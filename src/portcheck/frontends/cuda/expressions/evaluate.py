@@ -230,7 +230,7 @@ def _unary(state: State, node: Node) -> Value:
     if isinstance(value, Aggregate) and is_vector(value):
         zero = Scalar(Const(0, INT32), INT32)
         return memberwise(state, node, (zero, value), operator.text)
-    if isinstance(value, Pointer | Null) and operator.text in ("!", "not"):
+    if isinstance(value, Pointer | Null | Handle) and operator.text in ("!", "not"):
         return pointer_comparison(state, value, Null(), "==") or state.opaque(node, "negated address", BOOL)
     number = scalar(state, value, argument)
     result = unary(state, operator.text, number)

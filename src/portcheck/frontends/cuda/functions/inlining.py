@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.cuda.functions.changes import mutations_of
 from portcheck.frontends.cuda.functions.overloads import chosen_for, instance_text
 from portcheck.frontends.cuda.functions.packs import sized, sized_lambda
@@ -15,6 +16,7 @@ from portcheck.frontends.cuda.memory.vectors import variable_members
 from portcheck.frontends.cuda.model.callsite import CallSite
 from portcheck.frontends.cuda.model.frames import Frame, Scope
 from portcheck.frontends.cuda.model.instances import shown_argument
+from portcheck.frontends.cuda.model.records import MemberScope
 from portcheck.frontends.cuda.model.state import State
 from portcheck.frontends.cuda.model.templates import (
     bind_template,
@@ -51,7 +53,7 @@ from portcheck.frontends.cuda.statements.declarations import bind_reference, bou
 from portcheck.frontends.cuda.statements.exits import open_exit
 from portcheck.ir import OpaqueKind
 
-_DEEPEST = 24
+_DEEPEST = 48
 _EFFECTS = ("call_expression", "assignment_expression", "update_expression")
 
 
@@ -96,12 +98,15 @@ def inline(
     """
     body = function.body
     given = template_arguments(state, function, call)
-    key = ("function", function.name, function.node.key, *map(instance_text, given), len(values))
+    owners = [scope.record.name for scope in around if isinstance(scope, MemberScope)]
+    key = ("function", function.name, function.node.key, *owners, *map(instance_text, given), len(values))
     depth = sum(1 for instance in state.instances if instance[0] == "function")
-    if body is None or depth >= _DEEPEST:
+    if body is None:
         return None
     if key in state.instances:
         return state.opaque(call.node, f"recursive call of {call.name}", kind=OpaqueKind.CALL)
+    if depth >= _DEEPEST or not state.has_room:
+        return _too_deep(state, function, call, around)
     if function.node.is_broken:
         return state.opaque(call.node, f"call of {call.name}, part of which does not parse")
 
@@ -122,6 +127,20 @@ def inline(
 
     names = (declared_name(parameter.field("declarator")) for parameter in function.parameters)
     return _inlined(state, key, (call, body), bind, dict(zip(names, values, strict=False)))
+
+
+def _too_deep(state: State, function: Function, call: CallSite, around: Sequence[Scope]) -> Value:
+    """A call that is not followed any further: a number of the type that is declared, or nothing."""
+    outer = state.scopes
+    state.scopes = [*around, state.new_scope()]
+    try:
+        declared = result_type(state, function)
+    finally:
+        state.scopes = outer
+    reason = "calls nested too deeply"
+    if declared.kind is TypeKind.VOID:
+        return state.keep(call.node, reason, kind=OpaqueKind.LIMIT)
+    return state.opaque(call.node, reason, declared.dtype or FLOAT32, kind=OpaqueKind.LIMIT)
 
 
 def _made_of_number(state: State, parameter: Node, value: Value, node: Node) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from portcheck.core.dtype import INT32, INT64, UINT64, DType
+from portcheck.core.dtype import BOOL, INT32, INT64, UINT64, DType
 from portcheck.frontends.cuda.memory.aims import NONE, are_alike, number_in, options_of, united
 from portcheck.frontends.cuda.memory.members import is_punned, part_of, words
 from portcheck.frontends.cuda.memory.pointer_variables import not_one_of, pointed, selecting
@@ -24,6 +24,7 @@ from portcheck.frontends.cuda.model.types import array_of, complete, scalar_type
 from portcheck.frontends.cuda.model.values import (
     Aggregate,
     CType,
+    Handle,
     Lost,
     Nothing,
     Null,
@@ -215,6 +216,8 @@ def scalar(state: State, value: Value, node: Node, dtype: DType | None = None) -
             return Scalar(address_expression(state, value), UINT64)
         case Null():
             return Scalar(Const(0, UINT64), UINT64)
+        case Handle() if dtype == BOOL:
+            return Scalar(Const(True, BOOL), BOOL)
         case Aggregate():
             number = state.number_of(value, node, dtype)
             if number is not None:
@@ -361,6 +364,8 @@ def _write_slot(state: State, slot: Slot, value: Value, node: Node, via: str) ->
         cell = PointerCell(pointer.buffer, offset.buffer, pointer.type)
         if slot.is_null and are_alike(state, options_of(state, pointer.buffer)):
             state.several.setdefault(cell.offset, united((NONE,), options_of(state, pointer.buffer)))
+        elif slot.is_null:
+            state.doubted.add(pointer.buffer)
         slot.value = selecting(state, cell, ZERO, slot.name, slot.depth)
         return _write_pointer(state, slot.value, pointer, node, via)
     elif isinstance(slot.value, PointerCell):

@@ -23,12 +23,13 @@ Lowered = TypeVar("Lowered")
 
 
 def settled(state: State, attempt: Callable[[], Lowered]) -> Lowered:
-    """What `attempt` gives once it shows no more buffers that a pointer variable may point into."""
-    state.several = {}
+    """What `attempt` gives once it shows no more buffers that a pointer variable may point into, or not."""
+    state.several, state.doubted = {}, set()
     found = attempt()
     for _ in range(_MOST_ATTEMPTS):
-        known, found = dict(state.several), attempt() if state.several else found
-        if state.several == known:
+        known = (dict(state.several), set(state.doubted))
+        found = attempt() if any(known) else found
+        if (state.several, state.doubted) == known:
             break
     return found
 
@@ -45,6 +46,7 @@ def pointed(state: State, cell: PointerCell) -> Pointer | None:
 
 def not_one_of(state: State, cell: PointerCell, buffer: str | None, node: Node) -> Value:
     """Notes that a pointer variable may point into another buffer, for the next time that the kernel is lowered."""
+    state.doubted.add(cell.buffer)
     if buffer is not None:
         own = cell.options or options_of(state, cell.buffer)
         options = united(own, state.several.get(cell.offset, ()), options_of(state, buffer))

@@ -122,6 +122,8 @@ def truth(state: State, value: Scalar) -> Scalar:
     if value.dtype == BOOL:
         return value
     zero = convert_constant(Const(0, INT32), value.dtype)
+    if state.is_own_address(value.expr):
+        return Scalar(Const(True, BOOL), BOOL)
     if isinstance(value.expr, Const):
         return Scalar(Const(bool(value.expr.value), BOOL), BOOL)
     if value.is_data or value.dtype.is_float:

@@ -42,7 +42,7 @@ def layout(state: State, type_: CType) -> Layout | None:
         case TypeKind.ARRAY if type_.target is not None and type_.extent > 0:
             element = layout(state, type_.target)
             return None if element is None else Layout(element.size * type_.extent, element.alignment)
-        case TypeKind.RECORD:
+        case TypeKind.RECORD | TypeKind.UNKNOWN:
             record = state.records.get(type_.name)
             return record.layout if record is not None else None
         case _:

@@ -19,6 +19,10 @@ from portcheck.frontends.cuda.parsing.syntax import Node
 from portcheck.ir import Const
 
 RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
+_MOST_NUMBERS = 2048
+"""Numbers of a record, those of its members counted: each may become a variable."""
+_MOST_COPIED = 64
+"""Elements of an array that count one by one; a longer one is never copied so."""
 _PACK = "pragma pack"
 _DESTRUCTOR = "destructor_name"
 _STATIC = frozenset({"static", "constexpr"})
@@ -58,6 +62,8 @@ class Record:
     arguments: tuple[Binding, ...] = ()
     offsets: dict[str, int] = field(default_factory=dict)
     layout: Layout | None = None
+    numbers: int = 0
+    """How many variables one of it would be made of."""
     defaults: dict[str, Node] = field(default_factory=dict)
     bases: list[Record] = field(default_factory=list)
     functions: dict[str, list[Function]] = field(default_factory=dict)
@@ -69,6 +75,11 @@ class Record:
     is_ending: bool = False
     """Whether it declares a destructor that is defined elsewhere."""
     assigned: set[str] | None = None
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether it has more members than are followed one by one: its type is one that is not known."""
+        return self.numbers > _MOST_NUMBERS
 
     @property
     def is_union(self) -> bool:
@@ -288,6 +299,7 @@ class _Placing:
 
     def _place(self, name: str, type_: CType, alignment: int = 1, is_empty: bool = False) -> None:
         self._fields.append((name, type_))
+        self._record.numbers += _numbers_of(self._state, type_)
         found = layout(self._state, pointer_to(type_) if type_.reference else type_)
         if found is None:
             self._is_known = False
@@ -302,12 +314,27 @@ class _Placing:
         """The whole: a multiple of its alignment, a byte at least."""
         record = self._record
         record.type = CType(kind=TypeKind.RECORD, name=record.name, fields=tuple(self._fields))
+        if record.is_too_much:
+            record.type = CType(kind=TypeKind.UNKNOWN, name=record.name)
         for child in record.node.named:
             self._alignment = max(self._alignment, alignment_stated(self._state, child))
         if record.is_virtual or not self._is_known or _is_packed(record.node):
             return
         size = max(1, self._end)
         record.layout = Layout(-(-size // self._alignment) * self._alignment, self._alignment)
+
+
+def _numbers_of(state: State, type_: CType) -> int:
+    """How many variables one of `type_` would be made of."""
+    count = 1
+    while type_.kind is TypeKind.ARRAY and type_.target is not None:
+        count, type_ = count * type_.extent, type_.target
+    record = None if type_.reference else state.records.get(type_.name)
+    inner = record.numbers if record is not None and type_.kind in _RECORD_KINDS else max(1, len(type_.fields))
+    return inner * (count if 0 < count <= _MOST_COPIED else 1)
+
+
+_RECORD_KINDS = frozenset({TypeKind.RECORD, TypeKind.UNKNOWN})
 
 
 def _with_defaults(node: Node) -> Iterator[tuple[Node, Node | None, bool]]:

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 120
 """Levels of syntax: each takes a few frames of Python's stack."""
+_DEEPEST_CALL = 108
+"""Levels of syntax at which calls are still followed."""
 _MOST_REGIONS = 56
 """Nested bodies: the text form of the IR takes a few more."""
 _MOST_STEPS = 60_000
@@ -82,6 +84,8 @@ class State:
     kept: dict[tuple[object, ...], Binding | None] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     locals: set[str] = field(default_factory=set)
+    doubted: set[str] = field(default_factory=set)
+    """Variables of the kernel that a pointer leads to which may be null instead."""
     template_parameters: list[Parameter] = field(default_factory=list)
     axes: dict[str, Semantics] = field(default_factory=dict)
     ranked: set[str] = field(default_factory=set)
@@ -153,6 +157,11 @@ class State:
             return "text that expands to too much"
         is_deep = self.depth >= _DEEPEST or self.builder.depth > _MOST_REGIONS
         return "text nested too deeply" if is_deep else ""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the body of a function may be put in here, its own expressions included."""
+        return self.depth < _DEEPEST_CALL and self.builder.depth <= _MOST_REGIONS
 
     def lookup(self, name: str) -> Binding | None:
         """What `name` means here."""
@@ -345,6 +354,15 @@ class State:
         if not isinstance(expression, Symbol | Apply):
             return False
         return any(isinstance(part, Symbol) and part.name in self.buffers for part in subexpressions(expression))
+
+    def is_own_address(self, expression: Expr) -> bool:
+        """Whether a number is the address of a variable or array of the kernel, or lies at a distance from one."""
+        while isinstance(expression, Apply) and expression.operator is Operator.ADD:
+            expression = expression.arguments[0]
+        buffer = self.buffers.get(expression.name) if isinstance(expression, Symbol) else None
+        if buffer is None or buffer.name in self.doubted:
+            return False
+        return buffer.name in self.locals or buffer.space is Space.SHARED
 
     def builtin(self, name: str, semantics: Semantics) -> Scalar:
         """The symbol of a component of a built-in index or size variable."""

@@ -269,7 +269,8 @@ def complete(state: State, type_: CType) -> CType:
     """`type_` with its members, where it was named before they were known."""
     if type_.kind is not TypeKind.RECORD or type_.fields or type_.name not in state.records:
         return type_
-    return replace(type_, fields=state.records[type_.name].type.fields)
+    known = state.records[type_.name].type
+    return replace(type_, kind=known.kind, fields=known.fields)
 
 
 def element_type_of(type_: CType) -> CType:

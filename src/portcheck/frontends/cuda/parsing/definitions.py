@@ -295,6 +295,8 @@ def function_of(node: Node, template: Node | None) -> Function | None:
     is_kernel = any(child.type == _ENTRY for child in node.children)
     name = declarator.field("declarator")
     scope = None
+    if name is not None and name.type == "parenthesized_declarator" and [part.type for part in name.named] == _ALONE:
+        name = name.named[0]
     while name is not None and name.type in ("qualified_identifier", *_FUNCTIONS):
         if name.type == "qualified_identifier":
             scope, name = name.field("scope") or scope, name.field("name")
@@ -312,6 +314,7 @@ def function_of(node: Node, template: Node | None) -> Function | None:
 
 
 _FUNCTIONS = frozenset({"function_declarator", "abstract_function_declarator"})
+_ALONE = ["identifier"]
 CONVERSION = "operator T"
 """What functions are called that convert to a type."""
 

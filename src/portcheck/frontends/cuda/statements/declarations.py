@@ -259,6 +259,9 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
 
 
 def _unread(state: State, node: Node, type_: CType) -> Scalar:
+    record = state.records.get(type_.name)
+    if record is not None and record.is_too_much:
+        return state.opaque(node, "variable of too many members", kind=OpaqueKind.LIMIT)
     return state.opaque(node, f"variable of type {type_.name}", kind=OpaqueKind.DTYPE)
 
 
