@@ -67,14 +67,23 @@ def test_what_is_not_understood_ends_the_run_where_it_is_reached() -> None:
 
 PLAIN = "__global__ void k(const float* x, float* y, int n) { int i = threadIdx.x; y[i] = x[i] + n; }"
 VALUES = np.zeros(32, np.float32)
+DROPPED = object()
 REFUSED: dict[str, tuple[dict[str, object], str, str]] = {
     "a list for an array": ({"x": [1, 2]}, "needs an array for x, not a list", "NumPy array"),
     "a text for an array": ({"x": "abc"}, "needs an array for x, not a str", "NumPy array"),
     "a number for an array": ({"x": 3}, "needs an array for x, not a int", "NumPy array"),
-    "an array for a number": ({"n": VALUES}, "n is a number for k, and an array is given", ""),
+    "an array for a number": ({"n": VALUES}, "n is a number for k, and an array is given", "one number"),
     "no number at all": ({"n": float("nan")}, "nan is no int32", "whole number"),
-    "a shape below nothing": ({"y": Uninitialised((-3,))}, "the array y has the shape", ""),
-    "a number by another name": ({"n": None, "nn": 3}, "needs a value for n", "nn"),
+    "a shape below nothing": ({"y": Uninitialised((-3,))}, "the array y has the shape", "0 or more"),
+    "a number by another name": ({"n": DROPPED, "nn": 3}, "nothing in the program is called nn", 'did you mean "n"?'),
+    "one argument too many": ({"bias": VALUES}, "nothing in the program is called bias", "the program takes n, "),
+    "None for a number": ({"n": None}, "needs a value for n", "give a number for n, not None"),
+    "an array of records": ({"x": np.zeros(8, [("a", "f4"), ("b", "f4")])}, "the array x is", "x.view('float32')"),
+    "an array of complex numbers": ({"x": np.zeros(8, np.complex64)}, "the array x is", "x.view('float32')"),
+    "an array of another format": ({"x": np.zeros(8)}, "the array x is float64", "x.astype('float32')"),
+    "a shape of fractions": ({"y": Uninitialised((1.5,))}, "the array y has the shape", "whole numbers"),
+    "a shape that is a number": ({"y": Uninitialised(8)}, "the array y has the shape 8", "whole numbers"),
+    "an array larger than memory": ({"y": Uninitialised((1 << 60,))}, "does not fit into memory", "smaller"),
 }
 
 
@@ -83,13 +92,74 @@ def test_arguments_of_the_wrong_kind_are_refused_by_name(name: str) -> None:
     changed, message, hint = REFUSED[name]
     arguments = {"x": VALUES, "y": VALUES, "n": 3, **changed}
     with pytest.raises(InputError, match=message) as caught:
-        executed(PLAIN, {key: value for key, value in arguments.items() if value is not None}, 1, 32)
+        executed(PLAIN, {key: value for key, value in arguments.items() if value is not DROPPED}, 1, 32)
+    assert caught.value.hint and hint in caught.value.hint
+
+
+LAUNCHES: dict[str, tuple[tuple[object, object, int], str, str]] = {
+    "blocks below nothing": (((-2, -2), 32, 0), "no threads at all", "1 or more along every axis"),
+    "a block of no threads": ((1, 0, 0), "no threads at all", "1 or more along every axis"),
+    "shared memory below nothing": ((1, 32, -4), "-4 bytes of shared memory", "0 bytes or more"),
+    "a part of a block": ((1.5, 2, 0), "grid.x is 1.5", "grid.x takes a whole number"),
+    "a text for the threads": ((1, (2, "3"), 0), "block.y is '3'", "block.y takes a whole number"),
+    "part of a byte": ((1, 2, 0.5), "shared_bytes is 0.5", "shared_bytes takes a whole number"),
+    "four axes": ((1, (2, 2, 2, 2), 0), "block is", "up to 3 of them"),
+}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_launches_that_cannot_be_are_refused(name: str) -> None:
+    (grid, block, shared), message, hint = LAUNCHES[name]
+    with pytest.raises(InputError, match=message) as caught:
+        executed(PLAIN, {"x": VALUES, "y": VALUES, "n": 3}, grid, block, shared)
     assert hint in caught.value.hint
 
 
-def test_launches_that_cannot_be_are_refused() -> None:
-    arguments = {"x": VALUES, "y": VALUES, "n": 3}
-    with pytest.raises(InputError, match="no threads at all"):
-        executed(PLAIN, arguments, (-2, -2), 32)
-    with pytest.raises(InputError, match="-4 bytes of shared memory"):
-        executed(PLAIN, arguments, 1, 32, -4)
+@pytest.mark.parametrize("block", [32, (32,), [8, 4], np.array([32, 1]), (np.int64(32), 1, 1)])
+def test_a_block_may_be_given_in_every_usual_way(block: object) -> None:
+    assert Geometry.of(1, block).threads == 32
+
+
+GEOMETRIES: dict[str, tuple[object, str, str]] = {
+    "two numbers": ((1, 32), "the geometry is", "Geometry.of"),
+    "two numbers for a kernel": ({"k": (1, 32)}, "the geometry is", "Geometry.of"),
+    "a kernel of another name": ({"kk": Geometry.of(1, 32)}, "launches no kernel kk", 'did you mean "k"?'),
+}
+
+
+@pytest.mark.parametrize("name", GEOMETRIES)
+def test_what_is_no_geometry_is_refused(name: str) -> None:
+    given, message, hint = GEOMETRIES[name]
+    with pytest.raises(InputError, match=message) as caught:
+        run(lowered(PLAIN), {"x": VALUES, "y": VALUES, "n": 3}, given)
+    assert hint in caught.value.hint
+
+
+OPTIONS: dict[str, tuple[object, str]] = {
+    "threads": (0, "1 or more"), "steps": (-1, "0 or more"), "memory": (0, "1 or more"), "seed": (-1, "0 or more"),
+    "draws": ("x", "whole number"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_that_cannot_be_are_refused_with_what_they_take(name: str) -> None:
+    value, allowed = OPTIONS[name]
+    for given in (value, 2.5):
+        with pytest.raises(InputError, match=f"{name} is") as caught:
+            Options(**{name: given})
+        assert name in caught.value.hint
+        assert allowed in caught.value.hint
+
+
+TWICE = """
+__global__ void k(float* a) { a[threadIdx.x] += 1.f; }
+void twice(float* a) { k<<<1, 32>>>(a); %s }
+"""
+
+
+def test_a_kernel_launched_several_times_is_run_once_and_that_is_said() -> None:
+    done = executed(TWICE % "k<<<1, 32>>>(a);", {"a": VALUES})
+    [said] = [event for event in done.events if event.kind is EventKind.ASSUMED]
+    assert (said.kernel, said.message, done.faults) == ("k", "launched several times; run once", ())
+    np.testing.assert_array_equal(done.arrays["a"], VALUES + 1)
+    assert executed(TWICE % "", {"a": VALUES}).events == ()

@@ -98,7 +98,7 @@ RACES = {
 def ran(text: str, **more: object) -> Execution:
     x = np.random.default_rng(3).standard_normal(N).astype(np.float32)
     known = {"x": x, "y": np.zeros(N, np.float32), "n": N, **more}
-    names = text[text.index("(") : text.index("{")]
+    names = text[text.index("(") : text.index("{")].replace(")", " ").replace(",", " ").split()
     return executed(text, {name: value for name, value in known.items() if name in names}, N // 256, 256)
 
 

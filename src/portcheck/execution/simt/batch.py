@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
 
+from portcheck.core.errors import InputError
 from portcheck.core.source import Span
+from portcheck.execution.simt.checking import check_whole
 from portcheck.execution.simt.draws import Draws
 from portcheck.execution.simt.events import Event, EventKind, EventLog, Stop
 from portcheck.execution.simt.formats import Value
@@ -17,19 +19,30 @@ from portcheck.execution.simt.races import RaceShadow, stamps
 from portcheck.execution.simt.registers import Register
 from portcheck.execution.simt.storage import View
 
+_AXES = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometry:
-    """How a kernel is launched: blocks and threads along x, y and z, and bytes of dynamic shared memory."""
+    """How a kernel is launched: blocks and threads along x, y and z, and bytes of dynamic shared memory.
+
+    Raises InputError where these are not whole numbers.
+    """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int = 0
 
+    def __post_init__(self) -> None:
+        for name, extents in (("grid", self.grid), ("block", self.block)):
+            for axis, extent in zip("xyz", extents, strict=True):
+                check_whole(f"{name}.{axis}", extent)
+        check_whole("shared_bytes", self.shared_bytes)
+
     @staticmethod
     def of(grid: int | Sequence[int], block: int | Sequence[int], shared_bytes: int = 0) -> Geometry:
         """A geometry from numbers, or up to three of them for x, y and z."""
-        return Geometry(grid=_three(grid), block=_three(block), shared_bytes=shared_bytes)
+        return Geometry(grid=_three("grid", grid), block=_three("block", block), shared_bytes=shared_bytes)
 
     @property
     def threads(self) -> int:
@@ -42,9 +55,11 @@ class Geometry:
         return self.grid[0] * self.grid[1] * self.grid[2]
 
 
-def _three(extents: int | Sequence[int]) -> tuple[int, int, int]:
-    given = (extents,) if isinstance(extents, int) else tuple(extents)
-    x_extent, y_extent, z_extent = (*given, 1, 1)[:3] if given else (1, 1, 1)
+def _three(name: str, extents: int | Sequence[int]) -> tuple[int, int, int]:
+    given = tuple(extents) if isinstance(extents, Iterable) else (extents,)
+    if len(given) > _AXES:
+        raise InputError(f"{name} is {extents!r}", f"{name} takes a number, or up to {_AXES} of them for x, y and z")
+    x_extent, y_extent, z_extent = (*given, 1, 1, 1)[:_AXES]
     return x_extent, y_extent, z_extent
 
 

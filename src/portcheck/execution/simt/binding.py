@@ -50,7 +50,7 @@ def scalars(kernel: Kernel, launch: Launch, arguments: Mapping[str, Argument]) -
         if not parameter.is_buffer and name in outside:
             found[parameter.name] = _fitting(parameter, outside[name])
         elif not parameter.is_buffer and _is_array(arguments.get(name)):
-            raise InputError(f"{name} is a number for {kernel.name}, and an array is given")
+            raise InputError(f"{name} is a number for {kernel.name}, and an array is given", "give one number")
     return found | _stated(kernel, launch, outside)
 
 
@@ -79,7 +79,7 @@ def _number(name: str, value: Argument) -> Number:
     plain = value.item() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(plain, int | float | bool):
         return plain
-    raise InputError(f"the argument {name} is neither an array nor a number")
+    raise InputError(f"the argument {name} is neither an array nor a number", "give one of both, as the program takes")
 
 
 def _fitting(parameter: Parameter, value: Number) -> Number:
@@ -92,6 +92,17 @@ def _fitting(parameter: Parameter, value: Number) -> Number:
                 f"give a whole number from {limits.min} to {limits.max}",
             )
     return value
+
+
+def check_geometry(program: Program, given: object) -> None:
+    """Raises InputError for what is no geometry, nor one for each of some kernels of `program` by name."""
+    launched = [launch.kernel for launch in program.launches]
+    for name, one in given.items() if isinstance(given, Mapping) else ((None, given),):
+        if name is not None and name not in launched:
+            hint = did_you_mean(str(name), launched) or f"it launches {', '.join(launched) or 'none'}"
+            raise InputError(f"the program launches no kernel {name}, which a geometry is given for", hint)
+        if one is not None and not isinstance(one, Geometry):
+            raise InputError(f"the geometry is {one!r}", "give Geometry.of(grid, block, shared_bytes)")
 
 
 def geometry_of(
@@ -111,9 +122,14 @@ def geometry_of(
     if given.threads > limit:
         raise InputError(f"{launch.kernel}: a block of {given.threads} threads", f"at most {limit} are possible")
     if given.shared_bytes < 0:
-        raise InputError(f"{launch.kernel} is launched with {given.shared_bytes} bytes of shared memory")
+        raise InputError(
+            f"{launch.kernel} is launched with {given.shared_bytes} bytes of shared memory", "give 0 bytes or more"
+        )
     if min(*given.grid, *given.block) < 1:
-        raise InputError(f"{launch.kernel} is launched with no threads at all")
+        raise InputError(
+            f"{launch.kernel} is launched with no threads at all",
+            f"grid {given.grid} and block {given.block}: give 1 or more along every axis",
+        )
     return given
 
 

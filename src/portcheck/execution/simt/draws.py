@@ -69,7 +69,7 @@ class Draws:
     def words(self, states: Value) -> Value:
         """The word of 32 bits, held in 64, that each state stands at; the next one is one draw later."""
         numbers = np.where(self.is_started(states), states >> _WORD, np.uint64(0)).astype(np.int64)
-        seeds = np.array(self._seeds, np.uint64)[numbers] ^ np.uint64(self._seed & 0xFFFFFFFFFFFFFFFF)
+        seeds = np.array(self._seeds, np.uint64)[numbers] ^ np.uint64(int(self._seed) & 0xFFFFFFFFFFFFFFFF)
         sequences = np.array(self._sequences, np.uint64)[numbers]
         place = states & _LOW
         nothing: Value = np.zeros(len(states), np.uint64)

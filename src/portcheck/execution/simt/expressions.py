@@ -98,7 +98,10 @@ def _symbol(compilation: Compilation, symbol: Symbol, rank: int) -> Compiled:
         typed = _expanded(lambda batch: thread(batch).astype(wanted, copy=False), rank)
         return Compiled(typed, dtype, None, True)
     if name not in compilation.symbols:
-        hint = did_you_mean(name, compilation.given) or f"give {name} among the arguments"
+        others = [given for given in compilation.given if given != name]
+        is_none = len(others) < len(compilation.given)
+        hint = f"give a number for {name}, not None" if is_none else did_you_mean(name, others)
+        hint = hint or f"give {name} among the arguments"
         raise InputError(f"{compilation.kernel.name} needs a value for {name}", hint)
     return _constant(literal(compilation.symbols[name], dtype), dtype)
 

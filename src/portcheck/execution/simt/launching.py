@@ -16,11 +16,13 @@ from portcheck.execution.simt.binding import (
     Argument,
     argument_name,
     buffers_of,
+    check_geometry,
     geometry_of,
     in_the_program,
     index_symbols,
     scalars,
 )  # fmt: skip
+from portcheck.execution.simt.checking import check_names
 from portcheck.execution.simt.compilation import Compilation
 from portcheck.execution.simt.control import Body
 from portcheck.execution.simt.draws import Draws
@@ -80,14 +82,15 @@ class _Run:
         self.random = None if options.seed is None else np.random.default_rng(options.seed)
         for kernel, parameter in self.arrays.begun:
             text = f"{parameter.name} begins with what the file gives it; no array was given"
-            self._assume(kernel, parameter.span, text, parameter.name)
+            self.assume(kernel, parameter.span, text, parameter.name)
         flags = self.program.flags
         if "fast-math" in flags or (flags and "prec-div" not in flags):
             text = "approximate operations are the functions themselves, rounded once; no device's are imitated"
             for found in self.program.kernels:
-                self._assume(found.name, found.span, text, "approximate")
+                self.assume(found.name, found.span, text, "approximate")
 
-    def _assume(self, kernel: str, span: Span, text: str, subject: str) -> None:
+    def assume(self, kernel: str, span: Span, text: str, subject: str) -> None:
+        """Says that something nobody stated was taken to be so."""
         self.log.add(Event(kind=EventKind.ASSUMED, message=text, kernel=kernel, span=span), subject)
 
 
@@ -104,6 +107,8 @@ def run(
     to be taken from the source. Arrays are copied, never changed. Raises InputError for arguments that do not fit.
     """
     shared = _Run(program, arguments, options or Options(), Arrays(program, arguments))
+    check_names(program, arguments)
+    check_geometry(program, geometry)
     try:
         with np.errstate(all="ignore"):
             for launch in program.launches:
@@ -119,6 +124,8 @@ def _launch(shared: _Run, launch: Launch, given: Geometry | None) -> None:
     symbols = scalars(kernel, launch, shared.arguments)
     geometry = geometry_of(shared.program, launch, symbols | in_the_program(shared.arguments), given)
     sizes, threads = index_symbols(geometry)
+    if launch.is_repeated:
+        shared.assume(kernel.name, launch.span or kernel.span, "launched several times; run once", "repeated")
     compilation = Compilation(
         kernel=kernel, geometry=geometry, options=shared.options, warp_size=load().cuda_limit("warp_size"),
         symbols=symbols | sizes, threads=threads, buffers={}, textures=shared.textures,

@@ -17,6 +17,7 @@ from portcheck.execution.simt.binding import (
     initial_array,
     missing,
 )  # fmt: skip
+from portcheck.execution.simt.checking import check_shape
 from portcheck.execution.simt.compilation import Buffer
 from portcheck.execution.simt.formats import NumpyType, Value, storage
 from portcheck.execution.simt.races import RaceShadow
@@ -26,6 +27,8 @@ from portcheck.ir import Alloc, Kernel, Launch, Parameter, Program, Space, opera
 
 _APART = 1 << 40
 """Between two addresses: more than any buffer has bytes."""
+_COMPLEX = "c"
+"""NumPy's kind of formats of two numbers."""
 _SHADOW_BYTES = 32
 """What is kept of each cell of shared memory to find races, at most."""
 
@@ -60,22 +63,32 @@ class Arrays:
                 f"{launch.kernel} needs an array for {name}, not a {type(given).__name__}",
                 "give a NumPy array, Uninitialised(shape) or None",
             )
-        if isinstance(given, Uninitialised) and any(extent < 0 for extent in given.shape):
-            raise InputError(f"the array {name} has the shape {given.shape}")
+        if isinstance(given, Uninitialised):
+            check_shape(name, given.shape)
         if not isinstance(given, Uninitialised) and given.dtype != wanted:
+            has_parts = given.dtype.names is not None or given.dtype.kind == _COMPLEX
+            how = "view" if has_parts else "astype"
             raise InputError(
                 f"the array {name} is {given.dtype} and the parameter of {launch.kernel} {parameter.type.dtype}",
-                f"convert it: {name}.astype({wanted.name!r})",
+                f"{'read its bytes' if has_parts else 'convert it'}: {name}.{how}({wanted.name!r})",
             )
         if name in self._kept:
             return
         self._shapes[name], self._types[name] = given.shape, wanted
         self._sizes[name] = count(given.shape) * wanted.itemsize
-        made = self._kept[name] = Storage(Owner.GRID, 1, self._sizes[name], 1)
-        if isinstance(given, Uninitialised):
-            made.track_writes()
-        else:
+        made = self._kept[name] = self._made(name, isinstance(given, Uninitialised))
+        if not isinstance(given, Uninitialised):
             made.bytes[: self._sizes[name]] = np.ascontiguousarray(given).reshape(-1).view(np.uint8)
+
+    def _made(self, name: str, is_new: bool) -> Storage:
+        try:
+            made = Storage(Owner.GRID, 1, self._sizes[name], 1)
+            if is_new:
+                made.track_writes()
+        except (MemoryError, ValueError):
+            size = self._sizes[name]
+            raise InputError(f"the array {name} of {size} bytes does not fit into memory", "make it smaller") from None
+        return made
 
     def view(self, name: str, parameter: str, dtype: NumpyType) -> View:
         """The array called `name`, as the kernel's parameter reads it."""

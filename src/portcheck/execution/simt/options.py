@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portcheck.execution.simt.checking import check_whole
+
 _THREADS = 1 << 15
 _STEPS = 10_000_000_000
 _BYTES = 1 << 30
@@ -20,6 +22,7 @@ class Options:
     flight may take for variables, arrays and shared memory; there are fewer of them where it is not enough. `draws` is
     the seed of the random numbers that stand in for cuRAND's (None: a kernel that draws ends there).
     `flushes` takes and gives zeros for subnormal float32 numbers (None: as the program's flags say).
+    Raises InputError for a number that cannot be.
     """
 
     contracts: bool = False
@@ -30,3 +33,11 @@ class Options:
     memory: int = _BYTES
     draws: int | None = None
     flushes: bool | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, least in (("steps", self.steps, 0), ("threads", self.threads, 1), ("memory", self.memory, 1)):
+            check_whole(name, value, least)
+        if self.seed is not None:
+            check_whole("seed", self.seed, 0)
+        if self.draws is not None:
+            check_whole("draws", self.draws)
