@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from portcheck.core.dtype import DType
 from portcheck.frontends.cuda.functions.inlining import inline, result_type
-from portcheck.frontends.cuda.functions.overloads import chosen, chosen_for, signature
+from portcheck.frontends.cuda.functions.overloads import chosen_for, signature
 from portcheck.frontends.cuda.functions.packs import sized
 from portcheck.frontends.cuda.memory.members import as_base, is_punned, member_place, member_value
 from portcheck.frontends.cuda.memory.places import pointer_of, read, target
@@ -236,9 +236,9 @@ def operator_call(state: State, node: Node, name: str, operands: list[tuple[Node
     free = [function for function in functions if function.scope is None]
     if not free:
         return None
-    function = chosen(state, [function for function in free if _takes(state, function, values)], values)
     call = CallSite(node, name, (), tuple(operand for operand, _ in operands))
-    return None if function is None else inline(state, function, call, values)
+    function = chosen_for(state, [function for function in free if _takes(state, function, values)], call, values)
+    return inline(state, function, call, values) if isinstance(function, Function) else function
 
 
 def _takes(state: State, function: Function, values: list[Value]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from portcheck.frontends.cuda.functions.ranking import fit_of, requirements
 from portcheck.frontends.cuda.model.callsite import CallSite
 from portcheck.frontends.cuda.model.instances import shown_argument
 from portcheck.frontends.cuda.model.state import State
@@ -14,8 +15,8 @@ from portcheck.frontends.cuda.model.templates import (
     template_parameters,
 )
 from portcheck.frontends.cuda.model.types import declare, is_constant, type_of, type_of_value
-from portcheck.frontends.cuda.model.values import CType, FunctionName, Place, Scalar, TypeKind, Value
-from portcheck.frontends.cuda.parsing.definitions import Function
+from portcheck.frontends.cuda.model.values import CType, FunctionName, Scalar, TypeKind, Value
+from portcheck.frontends.cuda.parsing.definitions import Function, declared_name
 from portcheck.frontends.cuda.parsing.syntax import Node
 from portcheck.ir import Const, OpaqueKind
 
@@ -28,7 +29,10 @@ def chosen_for(
     An explicit specialisation is no overload: it stands in for its template once that is chosen.
     """
     special = [function for function in functions if function.is_special]
-    function = chosen(state, [function for function in functions if not function.is_special], values, owner)
+    fitting = best_of(state, [function for function in functions if not function.is_special], values, owner, call)
+    if len(fitting) > 1:
+        return state.opaque(call.node, f"which {call.name} is meant", kind=OpaqueKind.CALL)
+    function = fitting[0] if fitting else None
     if function is None:
         stated = [found for found in special if states(state, found, call.templates)]
         return chosen(state, stated or [found for found in special if not found.specialised or not call.templates],
@@ -40,10 +44,10 @@ def chosen_for(
         bound = [state.scopes[-1].get(name) for name, _, _ in template_parameters(function.template)]
         wanted = signature(state, function)
     known = ["" if binding is None else instance_text(binding) for binding in bound]
-    fitting = [found for found in special if is_for(state, found, known, wanted)]
-    if "" in known or len(fitting) > 1:
+    meant = [found for found in special if is_for(state, found, known, wanted)]
+    if "" in known or len(meant) > 1:
         return state.opaque(call.node, f"specialisation of {call.name} that is not known", kind=OpaqueKind.CALL)
-    return fitting[0] if fitting else function
+    return meant[0] if meant else function
 
 
 def states(state: State, function: Function, templates: Sequence[Node]) -> bool:
@@ -82,25 +86,59 @@ def instance_text(argument: Value | CType | None) -> str:
 def chosen(
     state: State, functions: Iterable[Function], values: list[Value], owner: Value | None = None
 ) -> Function | None:
-    """The overload whose parameters fit the arguments best; None where none takes so many.
+    """The overload whose parameters fit the arguments best; None where none takes so many, or several fit alike."""
+    found = best_of(state, functions, values, owner)
+    return found[0] if len(found) == 1 else None
+
+
+def best_of(
+    state: State,
+    functions: Iterable[Function],
+    values: list[Value],
+    owner: Value | None = None,
+    call: CallSite | None = None,
+) -> list[Function]:
+    """The overloads whose parameters fit the arguments best: several where it is not seen which is meant.
 
     Of several that fit alike, the one that says `const` of just what is constant (`owner` is what it is called on),
-    then the one that is no template, or has no parameter pack.
+    then the one that is no template, or has no parameter pack, or says more of its types. What is defined twice by one
+    head counts once.
     """
-    found: list[tuple[tuple[int, int, bool, bool], Function]] = []
+    heads: dict[tuple[str, ...], Function] = {}
     for function in functions:
-        parameters = function.parameters
-        required = [parameter for parameter in parameters if parameter.type == "parameter_declaration"]
-        if not len(required) <= len(values) <= len(parameters) or function.is_kernel:
-            continue
-        fit = _fit(state, function, values)
+        if _takes_so_many(function, len(values)) and not function.is_kernel:
+            heads.setdefault(_head(function), function)
+    possible = [function for function in heads.values() if _may_take(state, function, values)]
+    if len(possible) < _SEVERAL:
+        return possible
+    ranks = []
+    for function in possible:
+        fit = fit_of(state, function, call, values)
         if fit is not None:
-            rank = (fit, _constness(state, function, values, owner), function.template is None, not function.is_packed)
-            found.append((rank, function))
-    if not found:
-        return None
-    best = max(score for score, _ in found)
-    return next(function for score, function in found if score == best)
+            order = (_constness(state, function, values, owner), function.template is None, not function.is_packed)
+            ranks.append(((fit.low, *order, fit.detail), (fit.high, *order, fit.detail), function))
+    best = max((low for low, _, _ in ranks), default=None)
+    return [function for _, high, function in ranks if best is not None and high >= best]
+
+
+_SEVERAL = 2
+
+
+def _takes_so_many(function: Function, count: int) -> bool:
+    required = [parameter for parameter in function.parameters if parameter.type == "parameter_declaration"]
+    return len(required) <= count <= len(function.parameters)
+
+
+def _head(function: Function) -> tuple[str, ...]:
+    """What two definitions of one function have in common: all of its head but the names of its parameters."""
+    template, result = function.template, function.node.field("type")
+    parts = [function.space, template.text if template is not None else "", result.text if result is not None else ""]
+    for parameter in function.parameters:
+        type_, declarator = parameter.field("type"), parameter.field("declarator")
+        around = declarator.text.replace(declared_name(declarator), "", 1) if declarator is not None else ""
+        parts.append(f"{parameter.has('const')} {type_.text if type_ is not None else ''} {around}")
+    parts.extend(clause.text for clause in requirements(function))
+    return ("const" if function.is_constant else "", *("".join(part.split()) for part in parts))
 
 
 def _constness(state: State, function: Function, values: list[Value], owner: Value | None) -> int:
@@ -116,40 +154,17 @@ def _constness(state: State, function: Function, values: list[Value], owner: Val
 _INDIRECT = frozenset({"pointer_declarator", "reference_declarator"})
 
 
-def _is_number(value: Value) -> bool:
-    type_ = type_of_value(value)
-    return type_ is not None and type_.kind is TypeKind.SCALAR
-
-
-def _is_pointer(parameter: Node) -> bool:
-    declarator = parameter.field("declarator")
-    return declarator is not None and declarator.type in ("pointer_declarator", "abstract_pointer_declarator")
-
-
-def _fit(state: State, function: Function, values: list[Value]) -> int | None:
-    """How well the parameters fit the arguments; None where one takes no such value."""
-    score = 0
+def _may_take(state: State, function: Function, values: list[Value]) -> bool:
+    """Whether no parameter is of a type that surely takes no such value."""
     open_names = {name for name, _, _ in template_parameters(function.template)}
     for parameter, value in zip(function.parameters, values, strict=False):
         specifier = parameter.field("type")
         if specifier is not None and specifier.text in open_names:
-            score += 2 * (_is_number(value) and not _is_pointer(parameter))
             continue
-        type_ = declare(state, type_of(state, parameter.field("type")), parameter.field("declarator")).type
+        type_ = declare(state, type_of(state, specifier), parameter.field("declarator")).type
         if not _converts(state, value, type_):
-            return None
-        dtype = value.dtype if isinstance(value, Scalar) else None
-        if isinstance(value, Place) and not value.remaining:
-            dtype = value.type.dtype
-        if dtype is not None:
-            score += 2 * (type_.dtype == dtype) - (type_.kind is TypeKind.POINTER) * 2
-        elif type_.kind is TypeKind.POINTER:
-            target = type_.target.dtype if type_.target is not None else None
-            score += 1 + (target is not None and target == getattr(getattr(value, "type", None), "dtype", None))
-        else:
-            own = type_of_value(value)
-            score += 2 * (own is not None and type_.name == own.name)
-    return score
+            return False
+    return True
 
 
 def _converts(state: State, value: Value, type_: CType) -> bool:

@@ -97,3 +97,19 @@ def _holds(state: State, argument: Node) -> bool | None:
 
 def _truth(holds: bool) -> Scalar:
     return Scalar(Const(holds, BOOL), BOOL)
+
+
+def excludes(state: State, node: Node) -> bool:
+    """Whether `node` requires, or is an `enable_if` of, what is known not to hold."""
+    constraint = node.field("constraint") if node.type == "requires_clause" else None
+    if constraint is not None:
+        return _holds(state, constraint) is False
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        found = _written(current) if current.type in _TEMPLATES or current.type == "qualified_identifier" else None
+        construct = state.construct(found[0].removesuffix("::type")) if found is not None else None
+        if found is not None and construct is not None and construct.semantics == Semantics.TRAIT_IF:
+            return _holds(state, found[1][0]) is False if found[1] else False
+        stack.extend(current.named)
+    return False
