@@ -8,7 +8,7 @@ from portcheck.frontends.cuda.memory.addresses import pointer_at
 from portcheck.frontends.cuda.memory.places import address_expression, pointer_of, read, scalar
 from portcheck.frontends.cuda.memory.stepping import stride_of
 from portcheck.frontends.cuda.memory.views import flat, is_zero
-from portcheck.frontends.cuda.model.conversions import convert, pure
+from portcheck.frontends.cuda.model.conversions import constructed, convert, pure, saturates
 from portcheck.frontends.cuda.model.state import State
 from portcheck.frontends.cuda.model.types import type_of_value
 from portcheck.frontends.cuda.model.values import (
@@ -43,7 +43,7 @@ def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Va
         case TypeKind.SCALAR if type_.dtype is not None:
             if type_.reference:
                 return value
-            return convert(state, scalar(state, value, inner), type_.dtype, via)
+            return constructed(state, scalar(state, value, inner), type_, type_.dtype, via)
         case TypeKind.POINTER:
             if type_.reference:
                 return value
@@ -59,7 +59,7 @@ def cast_to(state: State, node: Node, inner: Node, type_: CType, via: str) -> Va
     loaded = read(state, value, inner)
     if isinstance(loaded, Aggregate) and loaded.type.name == type_.name:
         return loaded
-    widened = _widened(state, loaded, type_, via)
+    widened = packed(state, [loaded], type_, via) or _widened(state, loaded, type_, via)
     if widened is not None:
         return widened
     return state.opaque(node, f"cast to {type_.name}", kind=OpaqueKind.DTYPE)
@@ -79,6 +79,36 @@ def _widened(state: State, value: Value, type_: CType, via: str) -> Value | None
         (name, convert(state, part, field.dtype, via)) for (name, field), part in pairs if field.dtype is not None
     ]
     return Aggregate(type_, tuple(members))
+
+
+def packed(state: State, values: list[Value], type_: CType, via: str = "") -> Value | None:
+    """A vector that keeps its numbers within its range, of wider vectors; None for any other, or of other values."""
+    if not is_packed(state, type_):
+        return None
+    parts = [part for value in values if isinstance(value, Aggregate) for _, part in value.members]
+    numbers = [part for part in parts if isinstance(part, Scalar) and part.dtype.is_float]
+    if len(numbers) != len(parts) or len(numbers) != len(type_.fields):
+        return None
+    members = [
+        (name, constructed(state, number, type_, field.dtype, via))
+        for (name, field), number in zip(type_.fields, numbers, strict=True) if field.dtype is not None
+    ]  # fmt: skip
+    return Aggregate(type_, tuple(members))
+
+
+def is_packed(state: State, type_: CType) -> bool:
+    """Whether `type_` is a vector that keeps its numbers within its range."""
+    return type_.kind is TypeKind.VECTOR and saturates(state, type_)
+
+
+def packed_of(state: State, type_: CType, listed: list[Node], node: Node) -> Value:
+    """A vector that keeps its numbers within its range: a copy of one, or made of wider ones."""
+    values = [read(state, state.evaluate(item), item) for item in listed]
+    is_same = isinstance(values[0], Aggregate) and values[0].type.name == type_.name
+    if len(values) == 1 and (isinstance(values[0], Lost) or is_same):
+        return values[0]
+    made = packed(state, values, type_, type_.name)
+    return made or state.opaque(node, f"initialiser of a {type_.name}", kind=OpaqueKind.DTYPE)
 
 
 def has_record(value: Value) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import INT32
+from portcheck.frontends.cuda.expressions.casts import is_packed, packed_of
 from portcheck.frontends.cuda.functions.copying import (
     copies_otherwise,
     copying,
@@ -137,6 +138,8 @@ def _plain(state: State, type_: CType, listed: list[Node], node: Node) -> Value:
     """A number, vector or pointer of its parts."""
     if type_.kind is TypeKind.ARRAY:
         return state.opaque(node, "initialiser of an array", kind=OpaqueKind.MEMORY)
+    if listed and is_packed(state, type_):
+        return packed_of(state, type_, listed, node)
     if len(listed) == 1 and listed[0].type not in _PAIRS:
         return adapted(state, read(state, state.evaluate(listed[0]), listed[0]), type_, listed[0])
     if not listed and type_.kind is TypeKind.SCALAR and type_.dtype is not None:

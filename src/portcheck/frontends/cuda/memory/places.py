@@ -17,7 +17,7 @@ from portcheck.frontends.cuda.memory.views import (
     store_element,
 )  # fmt: skip
 from portcheck.frontends.cuda.model.constants import constant_value
-from portcheck.frontends.cuda.model.conversions import convert, materialised
+from portcheck.frontends.cuda.model.conversions import constructed, materialised
 from portcheck.frontends.cuda.model.layout import size_of_dtype
 from portcheck.frontends.cuda.model.state import State
 from portcheck.frontends.cuda.model.types import array_of, complete, scalar_type
@@ -277,7 +277,7 @@ def write(state: State, target_: Value, value: Value, node: Node, via: str = "="
         operands = (value.expr,) if isinstance(value, Scalar) else ()
         return state.keep(node, obstacle.reason, operands, (target_.buffer,), kind=obstacle.kind)
     dtype = target_.type.dtype or state.buffers[target_.buffer].dtype
-    converted = convert(state, scalar(state, value, node), dtype)
+    converted = constructed(state, scalar(state, value, node), target_.type, dtype)
     if not store_element(state, target_, converted, via):
         return state.keep(node, f"access as {dtype}", (converted.expr,), (target_.buffer,), kind=OpaqueKind.DTYPE)
     return converted

@@ -20,7 +20,7 @@ from portcheck.core.dtype import (
 )  # fmt: skip
 from portcheck.frontends.cuda.expressions.undefined import as_floating
 from portcheck.frontends.cuda.model.state import State
-from portcheck.frontends.cuda.model.values import Scalar
+from portcheck.frontends.cuda.model.values import CType, Scalar
 from portcheck.ir import (
     PREDICATES,
     Apply,
@@ -35,6 +35,7 @@ from portcheck.ir import (
     apply,
     is_within,
 )  # fmt: skip
+from portcheck.knowledge import ConstructKind
 
 _RANKS = (INT32, UINT32, INT64, UINT64, BFLOAT16, FLOAT16, FLOAT32, FLOAT64)
 _MODULAR = frozenset(
@@ -102,6 +103,21 @@ def convert(
     rounding = rounding or default_rounding(state, value.dtype, dtype)
     operand = materialised(state, value)
     return state.result(Cast, dtype, operand=operand, rounding=rounding, saturating=saturating, via=via)
+
+
+def saturates(state: State, type_: CType) -> bool:
+    """Whether a class of CUDA's makes the largest finite number of what is too large for it."""
+    known = state.construct(type_.name)
+    return known is not None and known.kind is ConstructKind.TYPE and known.saturates
+
+
+def constructed(state: State, value: Scalar, type_: CType, dtype: DType, via: str = "") -> Scalar:
+    """`value` as one of `type_`, whose format is `dtype`: converted as that type's constructors do it."""
+    if not dtype.is_float or value.dtype == dtype or not saturates(state, type_):
+        return convert(state, value, dtype, via)
+    facts, known = state.knowledge.dtype(dtype.name), value.expr.value if isinstance(value.expr, Const) else None
+    is_inside = known is not None and facts is not None and facts.min_finite <= known <= facts.max_finite
+    return convert(state, value, dtype, via, saturating=not is_inside)
 
 
 def materialised(state: State, value: Scalar) -> Expr:

@@ -9,7 +9,7 @@ from portcheck.frontends.cuda.memory.copies import snapshot
 from portcheck.frontends.cuda.memory.members import as_base
 from portcheck.frontends.cuda.memory.places import cell_for, pointer_of, read, scalar
 from portcheck.frontends.cuda.memory.vectors import is_variable, variable_members
-from portcheck.frontends.cuda.model.conversions import convert, materialised
+from portcheck.frontends.cuda.model.conversions import constructed, materialised
 from portcheck.frontends.cuda.model.frames import Scope
 from portcheck.frontends.cuda.model.state import State
 from portcheck.frontends.cuda.model.types import Declared, as_constant, base_type, declare, scalar_type, type_of
@@ -229,7 +229,9 @@ def bound_value(state: State, node: Node, declared: Declared, value: Value | Non
     if isinstance(value, Place) and value.remaining:
         value = pointer_of(state, value)
     if type_.kind is TypeKind.SCALAR and type_.dtype is not None:
-        number = convert(state, scalar(state, value, node, type_.dtype), type_.dtype) if value is not None else None
+        number = None
+        if value is not None:
+            number = constructed(state, scalar(state, value, node, type_.dtype), type_, type_.dtype)
         may_alias = number is not None and (not is_changed or (is_straight and type_.dtype.is_integer))
         if number is not None and may_alias:
             return number
