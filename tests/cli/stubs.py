@@ -94,7 +94,7 @@ class Rooms:
             raise self.failure
         return Analysis(replace(REPORT, verdict=self.verdict), SOURCES)
 
-    def program_of(self, path: str, names: tuple[str, ...] = ()) -> Any:
+    def program_of(self, path: str, names: tuple[str, ...] = (), **_: Any) -> Any:
         return self.programs[path]
 
 

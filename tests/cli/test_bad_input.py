@@ -26,12 +26,16 @@ FILES = {
     "two.cu": b"// two\n__global__ void a(float* y) { y[0] = 1.f; }\n__global__ void b(float* z) { z[0] = 2.f; }\n",
     "plain.py": b"def f(x):\n    return x\n",
     "triton.py": b"import triton\nimport triton.language as tl\n\n@triton.jit\ndef k(x_ptr):\n    pass\n",
+    "wide.cu": KERNEL.decode().encode("utf-16"),
+    "broken.py": b'SOURCE = """__global__ void k(float* y) { y[0] = 0.f; }"""\ndef (\n',
     "torch.py": b"import torch\n\ndef f(x):\n    return torch.softmax(x, -1)\n",
 }
 
 CASES = {
     "a path that is not there": (("missing.cu", "port.py"), "missing.cu does not exist"),
     "a port that is not there": (("kernel.cu", "missing.py"), "missing.py does not exist"),
+    "a file of two bytes a letter": (("wide.cu", "port.py"), "wide.cu is UTF-16"),
+    "CUDA text in Python that does not parse": (("broken.py", "port.py"), "broken.py does not parse as Python"),
     "an empty file": (("empty.cu", "port.py"), "empty.cu is empty"),
     "a port of white space": (("kernel.cu", "blank.py"), "blank.py is empty"),
     "a binary file": (("binary.cu", "port.py"), "binary.cu is a binary file"),
@@ -175,7 +179,7 @@ def test_a_full_disk_is_said_and_no_other_report_is_written(folder: Path, portch
 
 
 @pytest.mark.parametrize("command", [("ir",), ("list", "kernels")], ids=" ".join)
-@pytest.mark.parametrize("file", ["missing.cu", "binary.cu", "large.cu", "latin.py", "folder"])
+@pytest.mark.parametrize("file", ["missing.cu", "binary.cu", "wide.cu", "large.cu", "latin.py", "broken.py", "folder"])
 def test_other_commands_refuse_the_same_files(
     command: tuple[str, ...], file: str, folder: Path, portcheck: Portcheck
 ) -> None:

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -84,3 +85,45 @@ def test_corpus_score_is_printed_rule_by_rule(rooms: Rooms, portcheck: Portcheck
 
 def test_corpus_score_as_json(rooms: Rooms, portcheck: Portcheck) -> None:
     assert json.loads(portcheck("corpus", "score", "--json").out)["rules"][0]["code"] == "PC401"
+
+
+MACROS = """#include "width.h"
+__global__ void k(float* y) { y[threadIdx.x] = WIDTH + SHIFT; }
+#ifdef MORE
+__global__ void l(float* y) { y[0] = 1.f; }
+#endif
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A source with a header in another folder."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers" / "width.h").write_text("#define WIDTH 256.f\n")
+    (tmp_path / "project" / "k.cu").write_text(MACROS)
+    monkeypatch.chdir(tmp_path / "project")
+    return "k.cu"
+
+
+def test_ir_reads_macros_and_headers_that_are_given(source: str, portcheck: Portcheck) -> None:
+    given = portcheck("ir", source, "-I", "../headers", "--define", "SHIFT=32.f")
+    assert (given.code, given.err) == (0, "")
+    assert "256" in given.out and "WIDTH" not in given.out and "SHIFT" not in given.out
+    without = portcheck("ir", source)
+    assert "WIDTH" in without.out and "SHIFT" in without.out
+
+
+def test_list_kernels_reads_macros_that_are_given(source: str, portcheck: Portcheck) -> None:
+    assert portcheck("list", "kernels", source).out == "k  2  y\n"
+    assert portcheck("list", "kernels", source, "--define", "MORE", "--define", "SHIFT=1").out == "k  2  y\nl  4  y\n"
+
+
+@pytest.mark.parametrize("command", [("list", "kernels"), ("ir",)], ids=" ".join)
+@pytest.mark.parametrize("option", [("--define", "=3"), ("-I", "nowhere")], ids=" ".join)
+def test_options_that_say_nothing_are_refused(
+    command: tuple[str, ...], option: tuple[str, ...], source: str, portcheck: Portcheck
+) -> None:
+    outcome = portcheck(*command, source, *option)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "hint: " in outcome.err

@@ -14,7 +14,8 @@ REFUSED = {
     "empty": (b"", "is empty"),
     "white space only": (b" \n\t\r\n", "is empty"),
     "binary": (b"\x7fELF\0\0", "is a binary file"),
-    "UTF-16": ("int n;\n".encode("utf-16"), "is a binary file"),
+    "UTF-16": (b"\xff\xfe" + "int n;\n".encode("utf-16-le"), "is UTF-16"),
+    "UTF-16, high bytes first": (b"\xfe\xff" + "int n;\n".encode("utf-16-be"), "is UTF-16"),
     "huge": (b" " * (MOST_BYTES + 1), f"is too large: it has more than {MOST_BYTES} bytes"),
 }
 

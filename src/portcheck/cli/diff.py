@@ -16,6 +16,7 @@ from portcheck.cli.arguments import (
     named_values,
     sizes,
 )
+from portcheck.cli.common import Define, Include
 from portcheck.cli.nvcc_flags import ignored_flags, parse_flags
 from portcheck.cli.writing import output_width, wants_color, write_data, write_files, write_message
 from portcheck.reporting import format_names, prepare, render, single_line
@@ -85,13 +86,6 @@ _FailOn = Annotated[
         metavar="error|warning|never",
     ),
 ]
-_Define = Annotated[
-    list[str] | None, typer.Option(help="A macro of the CUDA source; may be repeated.", metavar="NAME=VALUE")
-]
-_Include = Annotated[
-    list[str] | None,
-    typer.Option("-I", help="A folder to read headers from, also outside the project; may be repeated.", metavar="DIR"),
-]
 _Shape = Annotated[
     list[str] | None,
     typer.Option(
@@ -134,8 +128,8 @@ def diff(
     format_name: _Format = "terminal",
     output: _Output = None,
     fail_on: _FailOn = FailOn.ERROR,
-    define: _Define = None,
-    include: _Include = None,
+    define: Define = None,
+    include: Include = None,
     shape: _Shape = None,
     dtype: _Dtype = None,
     nvcc_flags: _NvccFlags = "",

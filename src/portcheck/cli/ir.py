@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from portcheck.cli.arguments import definitions, folders
+from portcheck.cli.common import Define, Include
 from portcheck.cli.writing import write_data, write_message
 from portcheck.reporting import single_line, visible
 
@@ -19,12 +21,16 @@ def ir(
         list[str] | None,
         typer.Option(help="A kernel of the file; repeat it for several. Without it, all of them.", metavar="NAME"),
     ] = None,
+    define: Define = None,
+    include: Include = None,
 ) -> None:
     """Print what a file was read as."""
     from portcheck.ir.text import print_program
     from portcheck.pipeline import program_of
 
-    program = program_of(file, tuple(kernel or ()))
+    program = program_of(
+        file, tuple(kernel or ()), defines=definitions(define or ()), include_roots=folders(include or ())
+    )
     write_data(visible(print_program(program)).rstrip("\n") + "\n")
     if not program.kernels:
         write_message(f"portcheck: note: {single_line(file)} holds no kernel")

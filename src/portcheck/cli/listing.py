@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from portcheck.cli.arguments import definitions, folders
 from portcheck.cli.columns import in_columns
+from portcheck.cli.common import Define, Include
 from portcheck.cli.writing import write_data, write_message
 from portcheck.reporting import single_line
 
@@ -39,11 +41,13 @@ def kernels(
         str,
         typer.Argument(metavar="FILE", help="A CUDA source, or Python with NKI or CUDA in it.", show_default=False),
     ],
+    define: Define = None,
+    include: Include = None,
 ) -> None:
     """List the kernels of a file: name, line, parameters."""
     from portcheck.pipeline import program_of
 
-    found = program_of(file).kernels
+    found = program_of(file, defines=definitions(define or ()), include_roots=folders(include or ())).kernels
     rows = [
         (kernel.name, str(kernel.span.start.line), ", ".join(parameter.name for parameter in kernel.parameters))
         for kernel in found

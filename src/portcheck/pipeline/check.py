@@ -25,7 +25,7 @@ from portcheck.passes import Facts, facts_of
 from portcheck.pipeline.flags import cuda_options, stated_options
 from portcheck.pipeline.kernels import choose_kernels, without_arguments
 from portcheck.pipeline.request import Request
-from portcheck.pipeline.sources import check_order, read_source
+from portcheck.pipeline.sources import check_order, check_parses, read_source
 from portcheck.rubric import report_of
 from portcheck.rules import Pair, Unparsed, judge, numbered
 from portcheck.values import Evaluated, evaluate
@@ -57,6 +57,8 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
     check_order(cuda_source, nki_source)
     nki = read_port(nki_source, _nki_options(request, target))  # first: it may work beside us
     cuda = read_cuda(cuda_source, cuda_options(request))
+    if not cuda.kernels:
+        check_parses(cuda_source)
     given = {cuda_source.path: cuda_source, nki_source.path: nki_source}
     names, nki_name, pairing = choose_kernels(request, given, cuda.kernels, nki.kernels, lambda: cuda.chain)
     original = linked(cuda.lower(names))
@@ -250,6 +252,8 @@ def program_of(
         written = [kernel.name for kernel in original.kernels]
         if not known or set(names) <= set(written):
             module, known = original, written
+    if not known:
+        check_parses(source)
     for name in names:
         if without_arguments(name) not in known:
             raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 from pathlib import Path
 
 from portcheck.core.errors import InputError
@@ -41,6 +42,8 @@ def read_source(path: str, *, may_be_empty: bool = False) -> SourceFile:
         )
     if not may_be_empty and not data.strip():
         raise InputError(f"{path} is empty", hint="give the file that holds the kernel", path=path)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{path} is UTF-16", hint="save it as UTF-8 (for example with iconv)", path=path)
     if b"\0" in data:
         raise InputError(f"{path} is a binary file", hint="give source text, not a compiled kernel", path=path)
     if file.suffix == ".py":
@@ -66,6 +69,24 @@ def _utf_8(path: str, data: bytes) -> str:
             column=len(before[start:].decode("utf-8", "replace")) + 1,
             excerpt=excerpt,
         ) from None
+
+
+def check_parses(source: SourceFile) -> None:
+    """Raises InputError, at the place, where the text of a Python file is no Python."""
+    if not _is_python(source):
+        return
+    hint = "mend the file, or give the CUDA text in a file of its own"
+    try:
+        ast.parse(source.text)
+    except SyntaxError as error:
+        line, column = error.lineno or 0, error.offset or 0
+        excerpt = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
+        raise InputError(
+            f"{source.path} does not parse as Python: {error.msg}",
+            hint=hint, path=source.path, line=line, column=column, excerpt=excerpt,
+        ) from None  # fmt: skip
+    except (ValueError, RecursionError, MemoryError):
+        raise InputError(f"{source.path} does not parse as Python", hint=hint, path=source.path) from None
 
 
 def check_order(cuda: SourceFile, nki: SourceFile) -> None:

@@ -1,0 +1,15 @@
+"""The options that several commands have: how a CUDA source is read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Define = Annotated[
+    list[str] | None, typer.Option(help="A macro of the CUDA source; may be repeated.", metavar="NAME=VALUE")
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option("-I", help="A folder to read headers from, also outside the project; may be repeated.", metavar="DIR"),
+]
