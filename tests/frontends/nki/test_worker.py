@@ -63,6 +63,12 @@ except ChildProcessError:
     print("no child is left")
 """
 
+# A process that is started in the background of a script ignores the signal.
+LISTENING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+
 RAISING = """
 import sys
 from portcheck.core.errors import InputError
@@ -175,14 +181,18 @@ def test_an_answer_too_deep_to_be_sent_is_read_again_here() -> None:
 def test_the_child_ends_with_its_parent(ending: signal.Signals, tmp_path: Path) -> None:
     noted = tmp_path / "pid"
     fault = f"open({str(noted)!r}, 'w').write(str(os.getpid())); time.sleep(100)"
-    script = FAULTY.replace("FAULT", fault).replace("LIMITS", "")
+    script = LISTENING + FAULTY.replace("FAULT", fault).replace("LIMITS", "")
     command = [sys.executable, "-c", script, str(PAIR / "kernel.cu"), str(PAIR / "port.py")]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     parent = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    assert until(lambda: noted.exists() and noted.read_text() != "")
-    parent.send_signal(ending)
-    assert parent.wait(20) != 0
-    assert until(lambda: not is_running(int(noted.read_text())))
+    try:
+        assert until(lambda: noted.exists() and noted.read_text() != "")
+        parent.send_signal(ending)
+        assert parent.wait(20) != 0
+        assert until(lambda: not is_running(int(noted.read_text())))
+    finally:
+        parent.kill()  # nothing, where it has ended
+        parent.wait()
 
 
 def until(holds: Callable[[], bool]) -> bool:
