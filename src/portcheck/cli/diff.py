@@ -16,8 +16,8 @@ from portcheck.cli.arguments import (
     named_values,
     sizes,
 )
-from portcheck.cli.common import Define, Include
 from portcheck.cli.nvcc_flags import ignored_flags, parse_flags
+from portcheck.cli.source_options import Define, Include
 from portcheck.cli.writing import output_width, wants_color, write_data, write_files, write_message
 from portcheck.reporting import format_names, prepare, render, single_line
 

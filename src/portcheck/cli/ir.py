@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from portcheck.cli.arguments import definitions, folders
-from portcheck.cli.common import Define, Include
+from portcheck.cli.source_options import Define, Include
 from portcheck.cli.writing import write_data, write_message
 from portcheck.reporting import single_line, visible
 

@@ -8,7 +8,7 @@ import typer
 
 from portcheck.cli.arguments import definitions, folders
 from portcheck.cli.columns import in_columns
-from portcheck.cli.common import Define, Include
+from portcheck.cli.source_options import Define, Include
 from portcheck.cli.writing import write_data, write_message
 from portcheck.reporting import single_line
 
