@@ -88,6 +88,19 @@ CASES: dict[str, tuple[str, str, float, bool]] = {
     "numbers": (f"{D} int f(int) {{ return 1; }} {D} int f(float) {{ return 2; }}", "y[i] = f(1.f);", 2, True),
     "references": (f"{D} int f(double&) {{ return 1; }} {D} int f(float&) {{ return 2; }}",
                    "float a; y[i] = f(a);", 2, True),
+    "pointers before all": (f"template <class T> {D} int f(T) {{ return 1; }} template <class T> {D} int f(T*)"
+                            " { return 2; }", "y[i] = f(y) * 10 + f(1.f);", 21, True),
+    "passing away": (f"{D} int f(const int&) {{ return 1; }} {D} int f(int&&) {{ return 2; }}",
+                     "int a = 0; y[i] = f(a) * 10 + f(3);", 12, False),
+    "deeper": (f"template <class T> struct W {{ T v; }}; template <class T> {D} int f(W<T>) {{ return 2; }}"
+               f" template <class T> {D} int f(W<W<T>>) {{ return 3; }}", "W<W<int>> v; y[i] = f(v);", 3, False),
+    "arguments given": (f"template <class T> {D} int f(T) {{ return 1; }} {D} int f(int) {{ return 2; }}",
+                        "y[i] = f<int>(1);", 1, True),
+    "template of a record": (f"template <class T> struct W {{ T v; }}; template <class T> {D} int f(T) {{ return 1; }}"
+                             f" template <class T> {D} int f(const W<T>& w) {{ return 2; }}",
+                             "W<int> w; y[i] = f(w) * 10 + f(1);", 21, True),
+    "array": (f"{D} int f(const float*) {{ return 1; }} {D} int f(float) {{ return 2; }}",
+              "float a[3]; a[1] = 0; y[i] = f(a) * 10 + f(a[1]);", 12, True),
     "twice by one head": (f"{D} int f(int a) {{ return 1; }} {D} int f(int b) {{ return 1; }}",
                           "y[i] = f(1);", 1, True),
     "template beside": (f"template <class T> {D} int f(T) {{ return 1; }} {D} int f(int) {{ return 2; }}",

@@ -28,6 +28,10 @@ def chosen_for(
 
     An explicit specialisation is no overload: it stands in for its template once that is chosen.
     """
+    if call.templates:
+        functions = [
+            function for function in functions if function.template is not None or function.is_packed
+        ] or functions
     special = [function for function in functions if function.is_special]
     fitting = best_of(state, [function for function in functions if not function.is_special], values, owner, call)
     if len(fitting) > 1:
@@ -111,12 +115,13 @@ def best_of(
     possible = [function for function in heads.values() if _may_take(state, function, values)]
     if len(possible) < _SEVERAL:
         return possible
-    ranks = []
+    ranks: list[tuple[tuple[int, ...], tuple[int, ...], Function]] = []
     for function in possible:
         fit = fit_of(state, function, call, values)
         if fit is not None:
             order = (_constness(state, function, values, owner), function.template is None, not function.is_packed)
-            ranks.append(((fit.low, *order, fit.detail), (fit.high, *order, fit.detail), function))
+            high = (fit.high, *order, fit.detail)
+            ranks.append((high if fit.low == fit.high else (fit.low,), high, function))
     best = max((low for low, _, _ in ranks), default=None)
     return [function for _, high, function in ranks if best is not None and high >= best]
 

@@ -41,8 +41,10 @@ def fit_of(state: State, function: Function, call: CallSite | None, values: list
             bind_template(state, function, given, values)
             if any(excludes(state, node) for node in _conditions(function)):
                 return None
-        for parameter, value in zip(function.parameters, values, strict=False):
+        nodes = call.arguments if call is not None and len(call.arguments) == len(values) else (None,) * len(values)
+        for parameter, value, node in zip(function.parameters, values, nodes, strict=False):
             fit = _parameter_fit(state, parameter, names, value)
+            fit = _bound(parameter, names, node, fit) if fit is not None else None
             if fit is None:
                 return None
             low, high = low + fit[0], high + fit[1]
@@ -83,7 +85,9 @@ def _parameter_fit(state: State, parameter: Node, names: set[str], value: Value)
     if specifier is not None and specifier.text in names and not is_pointer:
         return _EXACT, _EXACT
     type_ = declare(state, base_type(state, parameter), declarator).type
-    mentioned = specifier is not None and any(argument.text in names for argument in _arguments_of(specifier))
+    mentioned = specifier is not None and any(_mentions(argument, names) for argument in _arguments_of(specifier))
+    if specifier is not None and mentioned and not is_pointer and _is_unlike(state, specifier, names, value):
+        return None
     if mentioned and type_.kind is TypeKind.RECORD and "<" in type_.name and not _is_known(state, type_, names):
         return _MADE, _EXACT
     if specifier is not None and _is_enumeration(state, specifier) and not is_pointer:
@@ -94,6 +98,34 @@ def _parameter_fit(state: State, parameter: Node, names: set[str], value: Value)
     return None if is_bound and is_other and not parameter.has("const") else found
 
 
+def _bound(parameter: Node, names: set[str], node: Node | None, fit: tuple[int, int]) -> tuple[int, int] | None:
+    """`fit` as the reference to what passes away has it: it takes no variable, and all else better than others."""
+    declarator, specifier = parameter.field("declarator"), parameter.field("type")
+    if declarator is None or not declarator.text.startswith("&&") or (specifier and specifier.text in names):
+        return fit
+    is_variable = node is not None and node.type in _VARIABLES
+    return None if is_variable else (fit[0], fit[1] + 1)
+
+
+_VARIABLES = frozenset({"identifier", "subscript_expression", "field_expression"})
+
+
+def _mentions(node: Node, names: set[str]) -> bool:
+    return node.text in names or any(_mentions(child, names) for child in node.named)
+
+
+def _is_unlike(state: State, specifier: Node, names: set[str], value: Value) -> bool:
+    """Whether `value` is known to be of no instance of the template that the type of a parameter names."""
+    own, named = type_of_value(value), specifier.field("name")
+    if own is None or named is None or named.text in names or own.kind not in (TypeKind.SCALAR, TypeKind.RECORD):
+        return False
+    definition = state.definitions.types_called(named.text, specifier)
+    record = state.records.get(own.name)
+    if definition is None or definition.type == "alias_declaration" or (record is not None and record.bases):
+        return False
+    return own.kind is TypeKind.SCALAR or (record is not None and record.simple_name != named.text)
+
+
 def _arguments_of(specifier: Node) -> list[Node]:
     listed = specifier.field("arguments") if specifier.type == "template_type" else None
     return listed.named if listed is not None else []
@@ -102,7 +134,14 @@ def _arguments_of(specifier: Node) -> list[Node]:
 def _is_known(state: State, type_: CType, names: set[str]) -> bool:
     """Whether no template parameter of the function is still open in a type."""
     record = state.records.get(type_.name)
-    return record is not None and not any(shown_argument(argument) in names for argument in record.arguments)
+    return record is not None and not any(_is_open(state, argument, names) for argument in record.arguments)
+
+
+def _is_open(state: State, argument: Binding, names: set[str]) -> bool:
+    if isinstance(argument, CType) and argument.kind is TypeKind.RECORD:
+        return not _is_known(state, argument, names)
+    is_lost = isinstance(argument, CType) and argument.kind is TypeKind.UNKNOWN
+    return is_lost or shown_argument(argument) in names
 
 
 def _is_enumeration(state: State, specifier: Node) -> bool:
@@ -127,6 +166,8 @@ def level(state: State, value: Value, type_: CType) -> tuple[int, int] | None:
         return _MADE, _NEARLY
     if type_.kind is TypeKind.POINTER:
         return _pointer(state, value, type_, (own, pointee))
+    if own is None and pointee is not None and type_.kind is TypeKind.SCALAR:
+        return None
     if own is None or own.kind in (TypeKind.UNKNOWN, TypeKind.LIBRARY):
         is_same = own is not None and own.name == type_.name
         return (_EXACT, _EXACT) if is_same else (_MADE, _NEARLY)
@@ -138,6 +179,11 @@ def _pointer(
     state: State, value: Value, type_: CType, types: tuple[CType | None, CType | None]
 ) -> tuple[int, int] | None:
     own, pointee = types
+    if own is not None and own.kind is TypeKind.VECTOR:
+        return None
+    if own is not None and own.kind is TypeKind.RECORD:
+        found = _record_level(state, own, type_)
+        return None if found is None else (found, _NEARLY)
     if isinstance(value, Scalar) or (own is not None and own.kind is TypeKind.SCALAR):
         return _NULL, _NULL
     if pointee is None or type_.target is None:
@@ -145,7 +191,8 @@ def _pointer(
     if _is_same(state, pointee, type_.target):
         found = _EXACT if pointee.constant == type_.target.constant else _QUALIFIED
         return found, found
-    return _CONVERTED, _CONVERTED
+    is_number = pointee.kind is TypeKind.SCALAR and type_.target.kind is TypeKind.SCALAR
+    return None if is_number else (_CONVERTED, _CONVERTED)
 
 
 def _value_level(state: State, own: CType, type_: CType) -> int | None:

@@ -119,7 +119,7 @@ def _deduced(state: State, function: Function, values: list[Value]) -> dict[str,
 
 def _deduce_type(found: dict[str, Value | CType], parameter: Node, name: str, value: Value) -> None:
     declarator = parameter.field("declarator")
-    kind = declarator.type if declarator is not None else ""
+    kind = declarator.type.removeprefix("abstract_") if declarator is not None else ""
     is_array = kind == "array_declarator"
     through = kind == "pointer_declarator" or is_array
     type_ = type_of_value(value, through)
