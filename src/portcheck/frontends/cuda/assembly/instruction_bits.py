@@ -11,9 +11,9 @@ from portcheck.frontends.cuda.assembly.instructions import clamped_shift, inputs
 from portcheck.frontends.cuda.assembly.ptx import Written
 from portcheck.frontends.cuda.expressions.arithmetic import apply_operator, select
 from portcheck.frontends.cuda.expressions.numbers import calculate, reinterpreted, unsigned_of
-from portcheck.frontends.cuda.library.words import funnel_shifted, permuted_bytes
 from portcheck.frontends.cuda.model.conversions import convert, integer_bits
 from portcheck.frontends.cuda.model.values import Scalar
+from portcheck.frontends.cuda.provided.words import funnel_shifted, permuted_bytes
 from portcheck.ir import Const, Operator
 from portcheck.knowledge import Semantics
 

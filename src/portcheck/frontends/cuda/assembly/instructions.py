@@ -7,9 +7,9 @@ from portcheck.frontends.cuda.assembly.inline import Handler, Run, Step, UnreadI
 from portcheck.frontends.cuda.assembly.ptx import Both, Several, Written
 from portcheck.frontends.cuda.expressions.arithmetic import apply_operator, select
 from portcheck.frontends.cuda.expressions.numbers import bits_of, calculate, reinterpreted, unsigned_of
-from portcheck.frontends.cuda.library.compositions import propagated, rectified, saturated
 from portcheck.frontends.cuda.model.conversions import convert, default_rounding, integer_bits
 from portcheck.frontends.cuda.model.values import Pointer, Scalar
+from portcheck.frontends.cuda.provided.compositions import propagated, rectified, saturated
 from portcheck.ir import COMPARISONS, Const, Operator, Rounding, arity
 from portcheck.knowledge import Semantics
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from portcheck.core.dtype import INT32, UINT32
 from portcheck.frontends.cuda.cooperation.exchanges import exchange, is_exchange, lanes_mask
-from portcheck.frontends.cuda.cooperation.library_objects import operator_named
+from portcheck.frontends.cuda.cooperation.objects_of_libraries import operator_named
 from portcheck.frontends.cuda.expressions.arithmetic import apply_operator, binary
 from portcheck.frontends.cuda.expressions.numbers import calculate
 from portcheck.frontends.cuda.functions.inlining import inline

@@ -12,13 +12,11 @@ from portcheck.frontends.cuda.cooperation.atomic_objects import (
 from portcheck.frontends.cuda.cooperation.combining import functor_call
 from portcheck.frontends.cuda.cooperation.facilities import facility_function, facility_method
 from portcheck.frontends.cuda.cooperation.groups import method, operator_object
-from portcheck.frontends.cuda.cooperation.library_objects import facility_of, operator_named
+from portcheck.frontends.cuda.cooperation.objects_of_libraries import facility_of, operator_named
 from portcheck.frontends.cuda.expressions.casts import cast_to
 from portcheck.frontends.cuda.expressions.names import constant, function_name, function_pointer, identifier, variable
 from portcheck.frontends.cuda.functions.inlining import closure_call, helper_call
 from portcheck.frontends.cuda.functions.methods import THIS, functions_of, method_call, owner_of, record_of
-from portcheck.frontends.cuda.library.fragments import new_fragment
-from portcheck.frontends.cuda.library.intrinsics import known_call
 from portcheck.frontends.cuda.memory.members import as_base, member_place, member_value
 from portcheck.frontends.cuda.memory.places import pointer_of, read
 from portcheck.frontends.cuda.model.callsite import CallSite, qualified_name, read_call
@@ -50,6 +48,8 @@ from portcheck.frontends.cuda.model.values import (
 from portcheck.frontends.cuda.parsing.obstacles import construct_kind
 from portcheck.frontends.cuda.parsing.parse import parse_expression
 from portcheck.frontends.cuda.parsing.syntax import Node, bare
+from portcheck.frontends.cuda.provided.fragments import new_fragment
+from portcheck.frontends.cuda.provided.intrinsics import known_call
 from portcheck.frontends.cuda.statements.arrays import initial_value
 from portcheck.ir import Call, Expr, Opaque, OpaqueKind, Ref, ValueType
 from portcheck.knowledge import Construct, ConstructKind

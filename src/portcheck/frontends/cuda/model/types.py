@@ -7,9 +7,9 @@ from functools import cache
 
 from portcheck.core.dtype import CONCRETE, DType, dtype_named
 from portcheck.frontends.cuda.model.constants import constant_of
-from portcheck.frontends.cuda.model.library_types import library_path, library_template
 from portcheck.frontends.cuda.model.state import State
 from portcheck.frontends.cuda.model.traits import trait
+from portcheck.frontends.cuda.model.types_of_libraries import library_path, library_template
 from portcheck.frontends.cuda.model.values import (
     Aggregate,
     CType,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from portcheck.frontends.cuda.cooperation.library_objects import facility_of, library_object
+from portcheck.frontends.cuda.cooperation.objects_of_libraries import facility_of, library_object
 from portcheck.frontends.cuda.memory.copies import snapshot
 from portcheck.frontends.cuda.memory.members import as_base
 from portcheck.frontends.cuda.memory.places import cell_for, pointer_of, read, scalar

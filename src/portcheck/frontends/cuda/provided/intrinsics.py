@@ -15,21 +15,6 @@ from portcheck.frontends.cuda.cooperation.transfers import copy_asynchronously, 
 from portcheck.frontends.cuda.expressions.arithmetic import apply_operator
 from portcheck.frontends.cuda.expressions.choices import condition
 from portcheck.frontends.cuda.expressions.numbers import joined, reinterpreted, split
-from portcheck.frontends.cuda.library.checks import check, is_check
-from portcheck.frontends.cuda.library.complexes import complex_function, is_complex
-from portcheck.frontends.cuda.library.compositions import (
-    composed,
-    composed_of,
-    is_composition,
-    is_split,
-    saturated,
-    split_results,
-)
-from portcheck.frontends.cuda.library.fragments import fragment_call, is_fragment_call
-from portcheck.frontends.cuda.library.random import is_random, random
-from portcheck.frontends.cuda.library.simd import is_simd, simd
-from portcheck.frontends.cuda.library.textures import is_sample, sample
-from portcheck.frontends.cuda.library.words import is_word_function, word_function
 from portcheck.frontends.cuda.memory.copies import copy_bytes, fill_bytes
 from portcheck.frontends.cuda.memory.places import address_expression, pointer_of, read, scalar, target, write
 from portcheck.frontends.cuda.memory.vectors import loaded
@@ -47,6 +32,21 @@ from portcheck.frontends.cuda.model.values import (
     Slot,
     Value,
 )  # fmt: skip
+from portcheck.frontends.cuda.provided.checks import check, is_check
+from portcheck.frontends.cuda.provided.complexes import complex_function, is_complex
+from portcheck.frontends.cuda.provided.compositions import (
+    composed,
+    composed_of,
+    is_composition,
+    is_split,
+    saturated,
+    split_results,
+)
+from portcheck.frontends.cuda.provided.fragments import fragment_call, is_fragment_call
+from portcheck.frontends.cuda.provided.random import is_random, random
+from portcheck.frontends.cuda.provided.simd import is_simd, simd
+from portcheck.frontends.cuda.provided.textures import is_sample, sample
+from portcheck.frontends.cuda.provided.words import is_word_function, word_function
 from portcheck.ir import Assume, Cast, Compute, Const, Load, Operator, Rounding, Select, arity
 from portcheck.knowledge import Construct, Role, Semantics
 
