@@ -21,7 +21,8 @@ help:
 	@echo "make demo     compare one labelled pair and print the report"
 	@echo "make test     run the tests"
 	@echo "make check    lint, format, types, layers, sizes, generated docs"
-	@echo "make sweep    read every source under the folders CORPUS (default: corpus)"
+	@echo "make sweep    read every source under the folders CORPUS (default: corpus);"
+	@echo "              with STUBS=FOLDER also compare the tables of NKI with the stubs in a checkout of aws-neuron-sdk"
 	@echo "make execute  run kernels of public sources against references: LLMC=FOLDER SAMPLES=FOLDER"
 	@echo "make fuzz     read FUZZ_COUNT mutated snippets (default: $(FUZZ_COUNT)) from the seed FUZZ_SEED"
 	@echo "make bench    measure speed; the reading of CUDA on the folders CORPUS (default: corpus)"
@@ -57,6 +58,7 @@ check: $(STAMP)
 
 sweep: $(STAMP)
 	$(RUN) tools/sweep.py $(CORPUS)
+	$(if $(STUBS),$(RUN) tools/stubs.py $(STUBS))
 
 execute: $(STAMP)
 	$(RUN) -m tools.public_kernels $(if $(LLMC),--llm.c $(LLMC)) $(if $(SAMPLES),--cuda-samples $(SAMPLES))

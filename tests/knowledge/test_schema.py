@@ -1,5 +1,6 @@
 """A malformed file of `mappings/` is refused with its name, the entry and the key."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from portcheck.knowledge.constructs import load_constructs
 from portcheck.knowledge.dtypes import load_dtypes
 from portcheck.knowledge.objects import load_objects
 from portcheck.knowledge.schema import toml_files
+from portcheck.knowledge.stubs import load_stub_facts
 
 SOURCES = '[sources]\nDOC = "a document"\n'
 CUDA = SOURCES + "[construct.__f]\n"
@@ -93,6 +95,20 @@ BAD = [
         "",
         id="object-named-twice",
     ),
+    pytest.param(
+        load_objects,
+        SOURCES + "[range]\n'nki.isa' = { source = 'DOC' }\n",
+        'missing key "since"',
+        "nothing the name begins with",
+        id="range-without-beginning",
+    ),
+    pytest.param(
+        load_objects,
+        SOURCES + "[range]\nnki = { since = '0.2', til = '0.3', source = 'DOC' }\n",
+        '"til"',
+        "until",
+        id="unknown-key-in-range",
+    ),
 ]
 
 
@@ -113,6 +129,25 @@ def test_number_without_source_is_refused(tmp_path):
     (tmp_path / "bad.toml").write_text(shipped.replace(line, "partitions = { value = 128 }"), encoding="utf-8")
     with pytest.raises(KnowledgeError, match=r'bad\.toml: chip\.partitions: missing key "source"'):
         load_chips(tmp_path)
+
+
+STUBS = SOURCES + "[releases]\n'2.28' = '0.2'\n"
+EXCEPTION = "[[exception]]\nnames = ['nki.f']\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SOURCES + "[releases]\n'2.28' = 'two'\n[[exception]]\nnames = []\nreason = ''\nsource = 'DOC'\n", "two/2.28"),
+        (STUBS + EXCEPTION + "source = 'DOC'\n", 'missing key "reason"'),
+        (STUBS + EXCEPTION + "reason = 'r'\n", 'missing key "source"'),
+        (STUBS + EXCEPTION + "reason = 'r'\nsource = 'DOC'\nupto = '0.3'\n", '"upto"'),
+    ],
+)
+def test_bad_facts_about_stubs_are_refused(text, message, tmp_path):
+    (tmp_path / "stubs.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(KnowledgeError, match=re.escape(message)):
+        load_stub_facts(tmp_path / "stubs.toml")
 
 
 def test_empty_folder_is_an_error(tmp_path):

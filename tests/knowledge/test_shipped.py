@@ -224,3 +224,31 @@ def test_range_of_a_square_root_excludes_zero():
 def test_no_activation_claims_an_error_bound():
     approximated = [entry for entry in load().objects.activations.values() if entry.max_ulp is not None]
     assert {entry.max_ulp for entry in approximated} == {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "expected"),
+    [
+        ("nki.language.tile_size.psum_num_banks", "0.4", False),
+        ("nki.language.tile_size.psum_num_banks", "0.5", True),
+        ("nki.language.tile_size.pmax", "0.2", True),
+        ("neuronxcc.nki.language.tile_size.pmax", "0.2", False),
+        ("nki.isa.dma_engine.gpsimd_dma", "0.2", False),
+        ("nki.isa.dma_engine.gpsimd_dma", "0.3", True),
+        ("neuronxcc.nki.isa.reduce_cmd.idle", "0.1/2.21", False),
+        ("neuronxcc.nki.isa.reduce_cmd.idle", "0.1", True),
+        ("neuronxcc.nki.isa.nc_version.gen4", "0.1", None),
+        ("nki.language.float8_e8m0fnu", "0.4", False),
+        ("nki.language.exp", "0.2", True),
+        ("nki.language.sum", "0.2", False),
+        ("nki.isa.activation", "0.2", True),
+        ("nki.isa.topk", "0.5", False),
+        ("nki.isa.tensor_sort", "0.6", None),
+    ],
+)
+def test_whether_a_version_offers_a_name_is_known(name, version, expected):
+    assert load().offers(name, NkiVersion.parse(version)) is expected
+
+
+def test_packed_formats_say_how_many_numbers_they_hold():
+    assert [load().nki_dtype(f"nki.language.{name}").elements for name in ("float4_e2m1fn_x4", "float8_e4m3")] == [4, 1]

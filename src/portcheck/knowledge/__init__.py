@@ -12,6 +12,7 @@ from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, Opera
 from portcheck.knowledge.schema import UNKNOWN, Unknown
 from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.signatures import VALUE_NEUTRAL, WRITTEN, Parameter, Role
+from portcheck.knowledge.stubs import StubFacts
 from portcheck.knowledge.versions import NkiVersion
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Role",
     "Semantics",
     "StartRule",
+    "StubFacts",
     "TileConstant",
     "Unknown",
     "check",

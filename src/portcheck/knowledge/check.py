@@ -127,6 +127,17 @@ def _object_problems(knowledge: Knowledge) -> Iterator[str]:
     for name, constant in objects.constants.items():
         if constant.values.keys() != knowledge.chips.keys():
             yield f'constant "{name}" does not give one value for every chip'
+    for name, found in objects.ranges.items():
+        if _parsed(found.since) is None or (found.until and _parsed(found.until) is None):
+            yield f'range "{name}": "{found.since}" to "{found.until}" is not a range of NKI versions'
+        if not any(other == name or other.startswith(f"{name}.") for other in knowledge.object_names):
+            yield f'range "{name}" is about no known name'
+        yield from _source_problems(f'range "{name}"', found.source)
+    for name in knowledge.stub_facts.exceptions:
+        if name not in knowledge.object_names and not any(
+            api == name or api.startswith(f"{name}.") for api in knowledge.apis
+        ):
+            yield f'exception "{name}" is about no known name'
 
 
 def _limit_problems(knowledge: Knowledge) -> Iterator[str]:

@@ -15,12 +15,14 @@ class DTypeFacts:
     """One number format. Integers have `significand_bits` = value bits, `max_finite` = largest value.
 
     `significand_bits` counts the hidden bit (p, unit roundoff 2^-p). `min_normal_exponent` is e in the smallest
-    normal number 2^e. `max_exact_integer` is where consecutive integers stop being representable.
+    normal number 2^e. `max_exact_integer` is where consecutive integers stop being representable. `bits` is the storage
+    of `elements` numbers; everything else is about one of them.
     """
 
     name: str
     kind: DTypeKind
     bits: int
+    elements: int
     significand_bits: int
     max_finite: float
     min_finite: float
@@ -73,6 +75,7 @@ def _facts(name: str, table: Table, sources: Sources) -> DTypeFacts:
         name=name,
         kind=table.member("kind", DTypeKind),
         bits=table.integer("bits"),
+        elements=table.integer("elements", 1),
         significand_bits=table.integer("significand_bits"),
         max_finite=table.number("max_finite"),
         min_finite=table.number("min_finite"),

@@ -16,9 +16,11 @@ from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable, load_dtypes
 from portcheck.knowledge.fragments import FragmentLayout, load_fragments
 from portcheck.knowledge.limits import Limit, load_limits
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant, load_objects
+from portcheck.knowledge.ranges import range_of
 from portcheck.knowledge.schema import Unknown
 from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.signatures import WRITTEN
+from portcheck.knowledge.stubs import StubFacts, load_stub_facts
 from portcheck.knowledge.versions import NkiVersion
 
 
@@ -68,6 +70,11 @@ class Knowledge:
         return load_objects(self._folder / "nki" / "objects")
 
     @cached_property
+    def stub_facts(self) -> StubFacts:
+        """What is known about the public stub files."""
+        return load_stub_facts(self._folder / "nki" / "stubs.toml")
+
+    @cached_property
     def dtypes(self) -> DTypeTable:
         """All number formats."""
         return load_dtypes(self._folder / "dtypes")
@@ -112,6 +119,22 @@ class Knowledge:
     def nearest_api(self, name: str) -> str:
         """The known call spelled most like `name`, or ""."""
         return nearest(name, self.apis)
+
+    def offers(self, name: str, version: NkiVersion) -> bool | None:
+        """Whether `version` has the NKI call or object `name`; None when no table has the name."""
+        if name not in self.object_names:
+            return self.api(name, version) is not None if name in self.apis else None
+        found = range_of(name, self.objects.ranges)
+        is_object = found is not None and found.includes(version)
+        return is_object or self.api(name, version) is not None
+
+    @cached_property
+    def object_names(self) -> frozenset[str]:
+        """The NKI names that are no calls: operators, spaces, constants, enumerations and members, engines, dtypes."""
+        objects = self.objects
+        members = (f"{name}.{member}" for name, found in objects.enumerations.items() for member in found)
+        tables = (objects.operators, objects.spaces, objects.constants, objects.enumerations, objects.engines)
+        return frozenset((*members, *self.dtypes.by_nki, *(name for table in tables for name in table)))
 
     def operator_object(self, name: str) -> OperatorObject | None:
         """The operator object `name`, such as "nki.language.add" or "numpy.add"."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from portcheck.ir import Operator
+from portcheck.knowledge.ranges import NameRange, ranges_at
 from portcheck.knowledge.schema import Sources, Table, Unknown, read_toml, toml_files
 
 _Value = TypeVar("_Value")
@@ -80,11 +81,12 @@ class ObjectTable:
     enumerations: Mapping[str, tuple[str, ...]]
     engines: Mapping[str, str]
     activations: Mapping[str, Activation]
+    ranges: Mapping[str, NameRange]
 
 
 def load_objects(folder: Path) -> ObjectTable:
     """Read `mappings/nki/objects`; raises KnowledgeError."""
-    table = ObjectTable({}, {}, {}, {}, {}, {})
+    table = ObjectTable({}, {}, {}, {}, {}, {}, {})
     for path, shown in toml_files(folder):
         root, sources = read_toml(path, shown)
         _read_into(table, root, sources)
@@ -111,6 +113,8 @@ def _read_into(objects: ObjectTable, root: Table, sources: Sources) -> None:
     for key, table in root.table("engine", {}).items():
         sources.cite(table)
         _claim_all(objects.engines, key, table)
+    for name, found in ranges_at(root.table("range", {}), sources).items():
+        _claim(objects.ranges, name, found, root)
 
 
 def _claim_all(index: Mapping[str, _Value], value: _Value, table: Table) -> None:
