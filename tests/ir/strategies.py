@@ -68,6 +68,21 @@ from portcheck.ir import (
     WriteMode,
     arity,
 )
+from portcheck.ir.uses import (
+    Argument,
+    DTypeUse,
+    GroupUse,
+    NameUse,
+    NoneUse,
+    NumberUse,
+    OperandUse,
+    OtherUse,
+    Run,
+    TextUse,
+    TileUse,
+    Use,
+    UseKind,
+)  # fmt: skip
 
 
 @st.composite
@@ -85,6 +100,7 @@ def programs(draw: st.DrawFn) -> Program:
         notes=tuple(draw(st.lists(texts, max_size=2))),
         flags=draw(st.sampled_from(((), ("fast-math",), ("fmad", "prec-div")))),
         temporaries=draw(st.sampled_from(((), ("x",), ("x", "y z")))),
+        uses=tuple(maker.use(kernels) for _ in range(draw(st.integers(0, 2)))),
     )
 
 
@@ -132,6 +148,48 @@ class _Maker(Drawing):
             is_repeated=self.draw(st.booleans()),
             span=self.draw(st.none() | spans),
         )
+
+    def use(self, kernels: tuple[Kernel, ...]) -> Use:
+        self.refs, self.symbols, self.buffers = [], [], []
+        is_understood = self.draw(st.booleans())
+        return Use(
+            kind=self.some(list(UseKind)),
+            name=self.some(("nki.isa.memset", "", "python.is")),
+            span=self.draw(spans),
+            kernel=self.some(("", *(kernel.name for kernel in kernels))),
+            is_understood=is_understood,
+            reason="" if is_understood else self.draw(texts),
+            runs=tuple(self.run() for _ in range(self.draw(st.integers(0, 2)))),
+        )
+
+    def run(self) -> Run:
+        arguments = tuple(
+            Argument(
+                parameter=self.some(("dst", "", "y z")),
+                role=self.some(("", "destination")),
+                position=self.some((None, 0, 3)),
+                operand=self.operand_use(1),
+            )
+            for _ in range(self.draw(st.integers(0, 2)))
+        )
+        receiver, result = (self.maybe(lambda: self.operand_use(1)) for _ in range(2))
+        return Run(arguments=arguments, receiver=receiver, result=result)
+
+    def operand_use(self, depth: int) -> OperandUse:
+        name = self.some(("", "x", "from", "y z"))
+        plain: list[OperandUse] = [
+            TileUse(
+                type=self.a_type(), buffer=name, start=self.maybe(self.expression), is_whole=self.draw(st.booleans())
+            ),
+            NumberUse(self.maybe(self.expression)),
+            TextUse(self.draw(texts)),
+            NameUse(name),
+            DTypeUse(FLOAT32),
+            NoneUse(),
+            OtherUse(self.draw(texts)),
+        ]
+        inner = [self.operand_use(depth - 1) for _ in range(self.draw(st.integers(0, 2)))] if depth else []
+        return self.some((*plain, GroupUse(tuple(inner), self.draw(st.booleans()))))
 
     def region(self, depth: int, *symbols: Symbol, is_loop: bool = False) -> tuple[Op, ...]:
         """Some operations; nothing they define is visible afterwards."""

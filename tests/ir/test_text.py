@@ -227,7 +227,7 @@ MALFORMED = [
     ('program cuda "\\q"\n', 1, "cannot read the text"),
     ('program cuda "a"\n  note "b"\n', 2, "indented too far"),
     ('program cuda "a"\nnote "b" "c"\n', 2, "end of the line"),
-    ('program cuda "a"\nbody\n', 2, "expected note, flags, temporaries, symbols, launch or kernel"),
+    ('program cuda "a"\nbody\n', 2, "expected note, flags, temporaries, symbols, launch, kernel or use"),
     ('program cuda "a"\nkernel k\n   %1: return\n', 3, "indented by 3 spaces"),
     (text_of("%9: barrier everyone"), LINES + 1, "'everyone' is no Scope"),
     (text_of("%9: fly away"), LINES + 1, "there is no operation 'fly'"),

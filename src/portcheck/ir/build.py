@@ -60,12 +60,13 @@ class Builder:
     def emit(self, operation: type[OperationType], **fields: Any) -> OperationType:
         """Appends an operation with a fresh id to the current region and returns it."""
         if "span" not in fields:
-            fields["span"] = self._here()
+            fields["span"] = self.here
         made = operation(id=next(self._ids), **fields)
         self._regions[-1].append(cast(Op, made))
         return made
 
-    def _here(self) -> Span:
+    @property
+    def here(self) -> Span:
         """Where what is emitted stands; worked out when it is first asked for."""
         span = self._spans[-1]
         if not isinstance(span, Span):

@@ -9,6 +9,7 @@ from portcheck.core.source import Span
 from portcheck.ir.expr import Const, Expr
 from portcheck.ir.ops import Op
 from portcheck.ir.types import Axis, ValueType
+from portcheck.ir.uses import Use
 
 
 class Side(StrEnum):
@@ -79,7 +80,8 @@ class Program:
     `version` is the language version the source was read as ("0.6" for NKI; empty for CUDA). `notes` are statements
     of the frontend that a report must repeat (assumed macros, chosen template instance, stated flags). `flags` are
     the compiler's floating-point modes that are on: fast-math, fmad, ftz, prec-div. `temporaries` are the buffers that
-    nobody sees before the first launch or after the last.
+    nobody sees before the first launch or after the last. `uses` are the places that use the library the program is
+    written for, in the order of the text (empty for CUDA).
     """
 
     side: Side
@@ -90,6 +92,7 @@ class Program:
     notes: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     temporaries: tuple[str, ...] = ()
+    uses: tuple[Use, ...] = ()
 
     def kernel(self, name: str) -> Kernel:
         """The kernel called `name`; KeyError if there is none."""

@@ -7,11 +7,11 @@ what a call or an opaque operation touches is its own affair.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from portcheck.ir.access import Access
-from portcheck.ir.expr import Const, Expr, Ref, Symbol, subexpressions
+from portcheck.ir.expr import Const, Expr, Ref, Symbol, refs_in, subexpressions
 from portcheck.ir.iteration import Range
 from portcheck.ir.iteration import Sequence as Steps
 from portcheck.ir.kernel import Kernel, Launch, Program
@@ -30,6 +30,7 @@ from portcheck.ir.ops import (
     While,
 )
 from portcheck.ir.types import ValueType
+from portcheck.ir.uses import Use, expressions_of_use
 from portcheck.ir.value_checks import bool_problems, form_problems, result_type, value_problems
 from portcheck.ir.walk import accesses, expressions, kernel_operations, operations, views
 
@@ -59,6 +60,9 @@ def verify(program: Program) -> tuple[str, ...]:
         problems.extend(_launch_problems(program, launch))
     for kernel in program.kernels:
         problems.extend(_KernelChecker(kernel).problems())
+    names = {"", *(kernel.name for kernel in program.kernels)}
+    for use in program.uses:
+        problems.extend(_use_problems(use, names))
     return tuple(problems)
 
 
@@ -86,6 +90,16 @@ def _launch_problems(program: Program, launch: Launch) -> Iterator[str]:
     sizes = (*sizes, *(value for _, value in launch.values))
     for size in sizes:
         yield from (f"{where}: {problem}" for problem in form_problems(size))
+
+
+def _use_problems(use: Use, kernels: Collection[str]) -> Iterator[str]:
+    where = f"the use of {use.name!r}"
+    if use.kernel not in kernels:
+        yield f"{where} is in {use.kernel!r}, which is no kernel of the program"
+    for expression in expressions_of_use(use):
+        yield from (f"{where}: {problem}" for problem in form_problems(expression))
+        if refs_in(expression):
+            yield f"{where} holds the result of an operation"
 
 
 @dataclass(frozen=True, slots=True)

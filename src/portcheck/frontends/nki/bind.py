@@ -33,7 +33,8 @@ class Call:
     """One call: `values` by parameter name, `rest` what a starred parameter collects, `hint` the name it is bound to.
 
     `receiver` is the tensor whose method is called. `asked` are the roles that were asked for so far, `undecided`
-    those asked for as a flag whose value is not known.
+    those asked for as a flag whose value is not known. The first `positions` values were given by position. `obstacle`
+    is why it was not understood, if so.
     """
 
     context: Context
@@ -46,6 +47,8 @@ class Call:
     receiver: Value | None = None
     asked: set[Role] = field(default_factory=set)
     undecided: set[Role] = field(default_factory=set)
+    positions: int = 0
+    obstacle: str = ""
 
     def given(self, role: Role) -> Value | None:
         """The argument that plays `role`, its default if left out; None when there is none or it is `None`."""
@@ -170,6 +173,7 @@ def bind(
     for position, value in enumerate(positional):
         if position < len(slots):
             call.values[slots[position]] = value
+            call.positions += 1
         elif collects:
             call.rest.append(value)
         else:

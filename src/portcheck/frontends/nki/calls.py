@@ -9,13 +9,14 @@ import libcst as cst
 
 from portcheck.core.dtype import dtype_of
 from portcheck.frontends.nki.attributes import items_of
-from portcheck.frontends.nki.bind import as_dtype, bind
+from portcheck.frontends.nki.bind import Call, as_dtype, bind
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.lowering import lower_call
 from portcheck.frontends.nki.python_calls import method_call, python_call
+from portcheck.frontends.nki.uses import note_call, note_unknown_call
 from portcheck.frontends.nki.values import (
     External,
     Function,
@@ -86,8 +87,10 @@ def _external(
     entry = context.knowledge.api_in_any_version(name)
     if entry is not None:
         api = entry.at(context.version) or entry.latest
-        return lower_call(bind(context, api, via, hint, positional, keywords))
-    if not is_nki(name):
+        return _lowered(bind(context, api, via, hint, positional, keywords))
+    if is_nki(name):
+        note_unknown_call(context, name, positional, keywords)
+    else:
         dtype = as_dtype(context, External(name))
         if dtype is not None and len(positional) == 1:
             return positional[0]
@@ -99,6 +102,12 @@ def _external(
     return kept(context, via, positional, keywords)
 
 
+def _lowered(call: Call) -> Value:
+    value = lower_call(call)
+    note_call(call, value)
+    return value
+
+
 def _method(
     context: Context, receiver: Value, name: str, via: str, hint: str,
     positional: Sequence[Value], keywords: dict[str, Value],
@@ -108,11 +117,11 @@ def _method(
         if api is not None:
             call = bind(context, api, via, hint, _gathered(api, positional), keywords)
             call.receiver = receiver
-            return lower_call(call)
+            return _lowered(call)
         function = tensor_function(context, name)
         if function is not None:
             given = [receiver, *_gathered(function, positional, 1)]
-            return lower_call(bind(context, function, via, hint, given, keywords, is_method=True))
+            return _lowered(bind(context, function, via, hint, given, keywords, is_method=True))
         return kept(context, via, [receiver, *positional], keywords)
     modelled = method_call(context, receiver, name, positional, keywords)
     return modelled if modelled is not None else kept(context, via, [receiver, *positional], keywords)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.noted import Noted
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.values import Buffer, Dimension, Function, Unknown, Value, View
 from portcheck.ir import Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
@@ -78,6 +79,7 @@ class Context:
     fuel: int = FUEL
     counter: int = 0
     views: dict[str, View] = field(default_factory=dict)
+    noted: Noted = field(default_factory=Noted)
 
     @property
     def is_legacy(self) -> bool:

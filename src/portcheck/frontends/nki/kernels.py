@@ -17,10 +17,12 @@ from portcheck.frontends.nki.flow import FlowKind
 from portcheck.frontends.nki.frame import Frame, names_stored_into
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.returning import emit_return
+from portcheck.frontends.nki.skipping import note_calls
 from portcheck.frontends.nki.statements import run_block
 from portcheck.frontends.nki.values import NONE, Function, Items, Parameter, Table, Value
 from portcheck.ir import Kernel, OpaqueKind, Space, ValueType
 from portcheck.ir import Parameter as KernelParameter
+from portcheck.ir.uses import Use
 from portcheck.knowledge import Knowledge, NkiVersion
 
 CALL_DEPTH = 12
@@ -42,8 +44,10 @@ class Environment:
     constant: Callable[[Context, str], Value | None]
 
 
-def lower_kernel(environment: Environment, builder: Recorder, function: Function, span: Span) -> Kernel:
-    """The kernel; its text is read until no further pass says more about its parameters."""
+def lower_kernel(
+    environment: Environment, builder: Recorder, function: Function, span: Span
+) -> tuple[Kernel, tuple[Use, ...]]:
+    """The kernel and what it uses of NKI; its text is read until no further pass says more about its parameters."""
     facts: dict[str, Facts] = {name: Facts() for name in parameter_names(function.node)}
     for _ in range(_PASSES - 1):
         before = _summary(facts)
@@ -77,7 +81,7 @@ def all_parameters(node: cst.FunctionDef | cst.Lambda) -> list[cst.Param]:
 
 def _lower(
     environment: Environment, builder: Recorder, function: Function, span: Span, facts: dict[str, Facts]
-) -> Kernel:
+) -> tuple[Kernel, tuple[Use, ...]]:
     context = Context(
         builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
         path=environment.path, facts=facts, scalars=_scalars(function.node), shapes=environment.shapes,
@@ -97,7 +101,7 @@ def _lower(
             frame.names[starred.name.value] = Items([]) if starred is function.node.params.star_arg else Table({})
     with builder.region() as body, builder.at(span):
         _run(context, frame, function)
-    return Kernel(
+    kernel = Kernel(
         name=function.name,
         parameters=tuple(_parameter(context, function, parameter) for parameter in all_parameters(function.node)),
         axes=tuple(context.program_axes.values()),
@@ -105,6 +109,7 @@ def _lower(
         span=span,
         results=context.results,
     )
+    return kernel, context.noted.merged(kernel.name)
 
 
 def _run(context: Context, frame: Frame, function: Function) -> None:
@@ -113,15 +118,16 @@ def _run(context: Context, frame: Frame, function: Function) -> None:
         if flow.kind is FlowKind.RETURN and not flow.is_done:
             emit_return(context, flow)
     except OutOfFuelError:
-        _give_up(context, "the kernel is too long to be evaluated", function.name)
+        _give_up(context, frame, "the kernel is too long to be evaluated", function)
     except (NeedsUnrollingError, RecursionError):
-        _give_up(context, "the kernel nests too deeply to be evaluated", function.name)
+        _give_up(context, frame, "the kernel nests too deeply to be evaluated", function)
 
 
-def _give_up(context: Context, reason: str, name: str) -> None:
+def _give_up(context: Context, frame: Frame, reason: str, function: Function) -> None:
     tensors = [parameter for parameter, fact in context.facts.items() if fact.is_tensor]
     written = [*tensors, *context.builder.buffers_in_sight]
-    context.opaque(reason, name, writes=written, kind=OpaqueKind.LIMIT)
+    context.opaque(reason, function.name, writes=written, kind=OpaqueKind.LIMIT)
+    note_calls(context, frame, function.node, reason, may_be_noted=True)
 
 
 def _scalars(node: cst.FunctionDef) -> dict[str, DType]:

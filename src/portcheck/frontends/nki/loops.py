@@ -66,13 +66,14 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
     iterated = context.evaluate(context, frame, statement.iter, "")
     if isinstance(iterated, Counter) and isinstance(statement.target, cst.Name):
         before = dict(frame.names)
-        fuel, counter = context.fuel, set(context.buffers)
+        fuel, counter, noted = context.fuel, set(context.buffers), context.noted.mark()
         try:
             return _kept(context, frame, statement, iterated)
         except NeedsUnrollingError:
             frame.names = before
             frame.may_have_left = False
             context.buffers = counter
+            context.noted.take_back(noted)
             context.fuel = min(context.fuel, fuel)
     values = items_of(context, iterated)
     if values is None:

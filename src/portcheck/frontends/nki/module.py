@@ -23,6 +23,7 @@ from portcheck.frontends.nki.parse import Segment, first_line, parse_statement
 from portcheck.frontends.nki.screen import Fault, Screened, is_too_deep, screen
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Kernel, Launch, Opaque, OpaqueKind, Parameter, Program, Side, ValueType
+from portcheck.ir.uses import Use
 from portcheck.knowledge import Knowledge, NkiVersion, load
 
 if TYPE_CHECKING:
@@ -87,9 +88,16 @@ class NkiModule:
         builder = Recorder()
         by_name = {node.name: node for node in self._definitions}
         wanted = [name for name in dict.fromkeys(names) if name in by_name]
-        kernels = tuple(self._kernel(builder, by_name[name]) for name in wanted)
+        lowered = [self._kernel(builder, by_name[name]) for name in wanted]
         launches = tuple(Launch(kernel=name, span=self._span(by_name[name])) for name in names if name in by_name)
-        return Program(side=Side.NKI, path=self.source.path, kernels=kernels, launches=launches, version=self.version)
+        return Program(
+            side=Side.NKI,
+            path=self.source.path,
+            kernels=tuple(kernel for kernel, _ in lowered),
+            launches=launches,
+            version=self.version,
+            uses=tuple(use for _, uses in lowered for use in uses),
+        )
 
     @cached_property
     def _knowledge(self) -> Knowledge:
@@ -121,13 +129,13 @@ class NkiModule:
     def _segments(self) -> dict[ast.stmt, Segment | None]:
         return {}
 
-    def _kernel(self, builder: Recorder, node: Definition) -> Kernel:
+    def _kernel(self, builder: Recorder, node: Definition) -> tuple[Kernel, tuple[Use, ...]]:
         from portcheck.frontends.nki.kernels import Environment, lower_kernel
 
         scope = _Scope(self)
         function = scope.definition(node)
         if function is None:
-            return self._unreadable(builder, node)
+            return self._unreadable(builder, node), ()
         environment = Environment(
             self._knowledge, NkiVersion.parse(self.version), self.options.target, self.source.path,
             dict(self.options.shapes), dict(self.options.dtypes), scope.function, scope.constant,

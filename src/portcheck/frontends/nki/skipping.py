@@ -10,7 +10,20 @@ from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_view, buffers_of, leaves_of
 from portcheck.frontends.nki.flow import Flow
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names
-from portcheck.frontends.nki.values import Function, Items, Method, Parameter, Result, Table, Unknown, Value, View
+from portcheck.frontends.nki.imports import is_nki
+from portcheck.frontends.nki.uses import note_skipped
+from portcheck.frontends.nki.values import (
+    External,
+    Function,
+    Items,
+    Method,
+    Parameter,
+    Result,
+    Table,
+    Unknown,
+    Value,
+    View,
+)
 from portcheck.ir import Alloc, Branch, Leave, LeaveKind, Op, Opaque, OpaqueKind, operations
 from portcheck.ir import Call as KeptCall
 from portcheck.ir.walk import writes
@@ -41,11 +54,12 @@ def skipped_value(
 
 def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
     """The value of an expression that Python may not evaluate: skipped if it does more than to give a value."""
-    before = dict(frame.names)
+    before, noted = dict(frame.names), context.noted.mark()
     with context.builder.region() as body:
         value = context.evaluate(context, frame, node, hint)
     if has_effect(body):
         frame.names = before
+        context.noted.take_back(noted)
         reason = "whether this is evaluated depends on a value that is not known"
         return skipped_value(context, frame, node, reason, OpaqueKind.CONTROL)
     context.builder.adopt(body)
@@ -74,7 +88,7 @@ def leaves(body: Sequence[Op]) -> frozenset[LeaveKind]:
 
 
 def _keep(context: Context, frame: Frame, node: cst.CSTNode, reason: str, via: str, kind: OpaqueKind) -> list[Value]:
-    found = _mentioned(context, frame, node)
+    found = _mentioned(context, frame, node, reason)
     buffers = buffers_of(context, *found)
     context.opaque(reason, via or frame.segment.text(node), reads=buffers, writes=buffers, kind=kind)
     for name in buffers:
@@ -98,7 +112,27 @@ def _unknown(context: Context, name: str, *parts: Value) -> Unknown:
     return context.unknown(context.fresh_symbol(name), f"{name} is bound in text that is not read", *parts)
 
 
-def _mentioned(context: Context, frame: Frame, node: cst.CSTNode) -> list[Value]:
+def note_calls(context: Context, frame: Frame, node: cst.CSTNode, reason: str, *, may_be_noted: bool = False) -> None:
+    """Notes the calls of NKI in `node`, which is not evaluated."""
+    for item in _inside(node):
+        name = _imported(context, frame, item.func) if isinstance(item, cst.Call) else ""
+        if is_nki(name):
+            note_skipped(context, name, frame.segment.span(item), reason, may_be_noted=may_be_noted)
+
+
+def _imported(context: Context, frame: Frame, node: cst.CSTNode) -> str:
+    """The qualified name of what a dotted expression names, "" where it is nothing that is imported."""
+    words: list[str] = []
+    while isinstance(node, cst.Attribute):
+        words.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return ""
+    found = frame.find(node.value) or context.constant(context, node.value)
+    return ".".join([found.name, *reversed(words)]) if isinstance(found, External) else ""
+
+
+def _mentioned(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -> list[Value]:
     """The tiles and tensors that names in `node`, or in functions it may call, stand for; lists are unknown after."""
     found: list[Value] = []
     pending: list[tuple[Frame, cst.CSTNode]] = [(frame, node)]
@@ -108,6 +142,7 @@ def _mentioned(context: Context, frame: Frame, node: cst.CSTNode) -> list[Value]
         if id(item) in seen:
             continue
         seen.add(id(item))
+        note_calls(context, home, item, reason)
         _forget_outer(context, home, item)
         for name in sorted(read_names(item)):
             owner = _owner(home, name)

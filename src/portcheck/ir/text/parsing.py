@@ -13,7 +13,9 @@ from portcheck.ir.ops import Alloc, Branch, Loop, Op, Operation, While
 from portcheck.ir.text.operation_parsing import Fields, OperationParser
 from portcheck.ir.text.spelling import INDENT, REGION_LIMIT, IrTextError
 from portcheck.ir.text.tokens import Cursor
+from portcheck.ir.text.uses import read_argument, read_operand
 from portcheck.ir.types import Axis
+from portcheck.ir.uses import Argument, OperandUse, Run, Use, UseKind
 
 
 def parse_program(text: str) -> Program:
@@ -82,6 +84,7 @@ class _Parser(OperationParser):
         temporaries: tuple[str, ...] = ()
         launches: list[Launch] = []
         kernels: list[Kernel] = []
+        uses: list[Use] = []
         while self._peek(0):
             cursor = self._take()
             match cursor.word():
@@ -97,8 +100,10 @@ class _Parser(OperationParser):
                     launches.append(self._launch(cursor))
                 case "kernel":
                     kernels.append(self._kernel(cursor))
+                case "use":
+                    uses.append(self._use(cursor))
                 case word:
-                    cursor.fail(f"expected note, flags, temporaries, symbols, launch or kernel, found {word}")
+                    cursor.fail(f"expected note, flags, temporaries, symbols, launch, kernel or use, found {word}")
             cursor.end()
         return Program(
             side=side,
@@ -109,6 +114,7 @@ class _Parser(OperationParser):
             notes=tuple(notes),
             flags=flags,
             temporaries=temporaries,
+            uses=tuple(uses),
         )
 
     def _symbols(self, cursor: Cursor) -> None:
@@ -169,6 +175,40 @@ class _Parser(OperationParser):
     def _literal(self, cursor: Cursor) -> Const:
         literal = self.expression(cursor)
         return literal if isinstance(literal, Const) else cursor.fail("expected a literal")
+
+    def _use(self, cursor: Cursor) -> Use:
+        kind, name = cursor.choice(UseKind), cursor.name()
+        kernel = cursor.name() if cursor.accept("in") else ""
+        is_understood = not cursor.accept("obstacle")
+        reason = "" if is_understood else cursor.string()
+        span = self.place(cursor) or NOWHERE
+        cursor.end()
+        runs: list[Run] = []
+        while self._peek(1) == "run":
+            self._part("run")
+            runs.append(self._run())
+        return Use(
+            kind=kind,
+            name=name,
+            span=span,
+            kernel=kernel,
+            is_understood=is_understood,
+            reason=reason,
+            runs=tuple(runs),
+        )
+
+    def _run(self) -> Run:
+        arguments: list[Argument] = []
+        others: dict[str, OperandUse] = {}
+        while self._peek(2) in ("argument", "receiver:", "result:"):
+            cursor = self._take()
+            word = cursor.word()
+            if word == "argument":
+                arguments.append(read_argument(self, cursor))
+            else:
+                others[word] = read_operand(self, cursor)
+            cursor.end()
+        return Run(arguments=tuple(arguments), **others)
 
     # Regions
 

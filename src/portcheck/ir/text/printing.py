@@ -45,7 +45,9 @@ from portcheck.ir.ops import (
 )  # fmt: skip
 from portcheck.ir.text.expression_printing import ExpressionPrinter
 from portcheck.ir.text.spelling import INDENT, REGION_LIMIT, IrTextError, dtype_text, name_text, quoted
+from portcheck.ir.text.uses import use_lines
 from portcheck.ir.types import AxisKind
+from portcheck.ir.uses import expressions_of_use
 from portcheck.ir.walk import expressions, kernel_operations
 
 
@@ -76,6 +78,8 @@ def _all_expressions(program: Program) -> Iterator[Expr]:
         yield from (axis.extent for axis in kernel.axes if axis.extent is not None)
     for op in kernel_operations(program):
         yield from expressions(op)
+    for use in program.uses:
+        yield from expressions_of_use(use)
 
 
 class _Printer(ExpressionPrinter):
@@ -99,6 +103,8 @@ class _Printer(ExpressionPrinter):
         yield from (self.launch(launch) for launch in program.launches)
         for kernel in program.kernels:
             yield from self.kernel_lines(kernel)
+        for use in program.uses:
+            yield from use_lines(self, use)
 
     def launch(self, launch: Launch) -> str:
         renamed = ", ".join(f"{name_text(name)} = {name_text(given)}" for name, given in launch.arguments)

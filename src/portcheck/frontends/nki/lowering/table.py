@@ -19,7 +19,7 @@ from portcheck.frontends.nki.lowering import (
     viewing,
 )  # fmt: skip
 from portcheck.frontends.nki.values import Result, Value, View
-from portcheck.ir import OpaqueKind, ValueType
+from portcheck.ir import Opaque, OpaqueKind, ValueType, operations
 from portcheck.knowledge import Role, Semantics
 
 _WRITES = (Role.DESTINATION, Role.REDUCE_DESTINATION)
@@ -112,6 +112,7 @@ def lower_call(call: Call) -> Value:
     if unread:
         return not_understood(call, f"{call.via}: the argument {unread[0]} is not read")
     call.context.builder.adopt(body)
+    call.obstacle = next((op.reason for op in operations(body) if isinstance(op, Opaque)), "")
     return value
 
 
@@ -120,7 +121,7 @@ def not_understood(call: Call, reason: str, kind: OpaqueKind = OpaqueKind.CALL) 
 
     Where it is not known which argument is the destination, each may be.
     """
-    context = call.context
+    context, call.obstacle = call.context, reason
     given = [leaf for value in (*call.values.values(), *call.rest) for leaf in leaves_of(value)]
     written = [leaf for role in _WRITES for value in call.all(role) for leaf in leaves_of(value)]
     if call.misfits or (not written and not call.api.returns_value):
