@@ -3,38 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.frontends.nki.reading import kernel, leaves, opaques
 
-from portcheck.core.source import SourceFile
-from portcheck.frontends.nki import NkiOptions, read_nki
-from portcheck.ir import Branch, Kernel, Leave, LeaveKind, Loop, Op, Opaque, Program, Store, operations
-from portcheck.ir.verify import verify
-
-HEAD = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n\n"
-TILES = (
-    "a = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
-    "b = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
-)
-
-
-def program(body: str, before: str = "", parameters: str = "x, n") -> Program:
-    lines = "".join(f"    {line}\n" for line in (TILES + body).strip().splitlines())
-    module = read_nki(SourceFile("port.py", f"{HEAD}{before}\n@nki.jit\ndef k({parameters}):\n{lines}"), NkiOptions())
-    made = module.lower(["k"])
-    assert verify(made) == ()
-    return made
-
-
-def kernel(body: str, before: str = "", parameters: str = "x, n") -> Kernel:
-    return program(body, before, parameters).kernels[0]
-
-
-def opaques(made: Kernel) -> list[Opaque]:
-    return [op for op in operations(made.body) if isinstance(op, Opaque)]
-
-
-def leaves(ops: tuple[Op, ...]) -> list[LeaveKind]:
-    return [op.kind for op in operations(ops) if isinstance(op, Leave)]
-
+from portcheck.ir import Branch, LeaveKind, Loop, Store, operations
 
 LEAVING = {
     "break in one line": ("for i in range(n):\n    if i == 3: break\n    nisa.memset(a, 0.0)", LeaveKind.LOOP),
@@ -126,8 +97,6 @@ def test_a_condition_that_depends_on_a_skipped_name_is_not_the_old_one() -> None
 
 
 RETURNING = {
-    "nested": "def f(c):\n    if c > 1:\n        if c > 2:\n            return 1\n        nisa.memset(b, 0.0)\n"
-    "    nisa.memset(a, 0.0)\nf(n)",
     "in a loop": "def f(c):\n    for i in range(c):\n        if i == 3:\n            return 1\n"
     "        nisa.memset(a, 0.0)\nf(n)",
     "skipped": "match n:\n    case 3:\n        return x\nnisa.memset(a, 0.0)",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.mutation import Changes, Journal
 from portcheck.frontends.nki.noted import Noted
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.values import Buffer, Dimension, Function, Unknown, Value, View
@@ -68,23 +69,36 @@ class Context:
     run: Callable[[Context, Frame, Sequence[cst.CSTNode]], Flow]
     function: Callable[[str], Function | None]
     constant: Callable[[Context, str], Value | None]
-    buffers: set[str] = field(default_factory=set)
-    symbols: set[str] = field(default_factory=set)
+    buffers: dict[str, None] = field(default_factory=dict)
+    symbols: dict[str, None] = field(default_factory=dict)
     program_axes: dict[str, Axis] = field(default_factory=dict)
     results: tuple[str, ...] = ()
     via: str = ""
     loop_depth: int = 0
     carried: list[Sequence[Carried]] = field(default_factory=list)
+    rounds: list[Changes | None] = field(default_factory=list)
     inlining: int = 0
     fuel: int = FUEL
     counter: int = 0
     views: dict[str, View] = field(default_factory=dict)
     noted: Noted = field(default_factory=Noted)
+    journal: Journal = field(default_factory=Journal)
 
     @property
     def is_legacy(self) -> bool:
         """Whether the port is written for the first generation."""
         return self.version < NkiVersion(0, 2)
+
+    def marks(self) -> tuple[int, int, int]:
+        """How many names of buffers and symbols are taken, and what was noted so far."""
+        return len(self.buffers), len(self.symbols), self.noted.mark()
+
+    def release(self, marks: tuple[int, int, int]) -> None:
+        """Gives back the names taken, and takes back what was noted, since `marks`."""
+        for taken, kept in zip((self.buffers, self.symbols), marks[:2], strict=True):
+            while len(taken) > kept:
+                taken.popitem()
+        self.noted.take_back(marks[2])
 
     def burn(self) -> None:
         """Counts one evaluated node."""
@@ -156,7 +170,7 @@ class Context:
         if not local or local.strip("_") == "" or position in facts.names:
             return
         if local not in self.symbols:
-            self.symbols.add(local)
+            self.symbols[local] = None
             facts.names[position] = local
 
     def opaque(
@@ -188,12 +202,12 @@ class Context:
         return Unknown(text, reason, parts, kind)
 
 
-def _fresh(wanted: str, taken: set[str]) -> str:
+def _fresh(wanted: str, taken: dict[str, None]) -> str:
     name, number = wanted, 1
     while name in taken:
         number += 1
         name = f"{wanted}_{number}"
-    taken.add(name)
+    taken[name] = None
     return name
 
 

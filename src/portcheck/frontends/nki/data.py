@@ -308,9 +308,9 @@ def _has_extra_one(view: View, shape: tuple[Expr, ...]) -> bool:
 def leaves_of(value: Value | None) -> list[Value]:
     """The values in a list or table, or `value` itself."""
     if isinstance(value, Items):
-        return [leaf for item in value.values for leaf in leaves_of(item)]
+        return [leaf for item in value.held for leaf in leaves_of(item)]
     if isinstance(value, Table):
-        return [leaf for item in value.entries.values() for leaf in leaves_of(item)]
+        return [leaf for item in value.held.values() for leaf in leaves_of(item)]
     return [] if value is None else [value]
 
 

@@ -11,3 +11,11 @@ class MisunderstoodError(Exception):
     def __init__(self, reason: str, kind: OpaqueKind = OpaqueKind.CALL) -> None:
         super().__init__(reason)
         self.kind = kind
+
+
+class UnfollowedError(Exception):
+    """A statement that uses an object whose state is not known is kept opaque for this reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = OpaqueKind.CONTROL

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from portcheck.frontends.nki.values import Value
+from portcheck.frontends.nki.values import Value, new_age
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -20,7 +20,8 @@ class Frame:
 
     `segment` is the parsed text the function stands in, `stored` the names it indexes or assigns into.
     `depth` counts the calls that were inlined to get here, `root` is the function's own node. `may_have_left` says
-    that what follows may not run: something before it may have returned, in a way that is not written out.
+    that what follows may not run: something before it may have returned, in a way that is not written out. `outer` has
+    the frames whose names it declares as `nonlocal` or `global`.
     """
 
     segment: Segment
@@ -30,6 +31,8 @@ class Frame:
     root: cst.CSTNode | None = None
     names: dict[str, Value] = field(default_factory=dict)
     may_have_left: bool = False
+    outer: dict[str, Frame] = field(default_factory=dict)
+    age: int = field(default_factory=new_age, init=False, repr=False)
 
     def find(self, name: str) -> Value | None:
         """The value of `name` here or in a frame around this one."""

@@ -89,9 +89,9 @@ def _lower(
         run=run_block, function=environment.function,
         constant=environment.constant,
     )  # fmt: skip
-    context.buffers.update(facts)
-    context.symbols.update(facts)
-    context.symbols.update(name for fact in facts.values() for name in fact.names.values())
+    context.buffers.update(dict.fromkeys(facts))
+    context.symbols.update(dict.fromkeys(facts))
+    context.symbols.update(dict.fromkeys(name for fact in facts.values() for name in fact.names.values()))
     frame = Frame(
         function.segment, function.home, 0, names_stored_into(function.node), function.node,
         {name: Parameter(name) for name in facts},
@@ -169,9 +169,7 @@ def _parameter(context: Context, function: Function, parameter: cst.Param) -> Ke
 
 
 def _table(entries: dict[str, Value]) -> Table:
-    table = Table({})
-    table.entries.update(entries)
-    return table
+    return Table(dict(entries.items()))
 
 
 def call_function(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import libcst as cst
 
@@ -15,6 +16,7 @@ from portcheck.frontends.nki.data import as_number, condition_of
 from portcheck.frontends.nki.evaluate import truth
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.mutation import Changes
 from portcheck.frontends.nki.skipping import leaves, skip
 from portcheck.frontends.nki.values import Counter, Unknown, Value
 from portcheck.ir import (
@@ -65,16 +67,15 @@ def _whole(context: Context, frame: Frame, statement: cst.For | cst.While, run: 
 def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
     iterated = context.evaluate(context, frame, statement.iter, "")
     if isinstance(iterated, Counter) and isinstance(statement.target, cst.Name):
-        before = dict(frame.names)
-        fuel, counter, noted = context.fuel, set(context.buffers), context.noted.mark()
-        try:
-            return _kept(context, frame, statement, iterated)
-        except NeedsUnrollingError:
-            frame.names = before
-            frame.may_have_left = False
-            context.buffers = counter
-            context.noted.take_back(noted)
-            context.fuel = min(context.fuel, fuel)
+        before, marks, fuel = dict(frame.names), context.marks(), context.fuel
+        with context.journal.changes() as changes:
+            try:
+                return _kept(context, frame, statement, iterated)
+            except NeedsUnrollingError:
+                changes.undo()
+        frame.names, frame.may_have_left = before, False
+        context.release(marks)
+        context.fuel = min(context.fuel, fuel)
     values = items_of(context, iterated)
     if values is None:
         if context.loop_depth and isinstance(iterated, Counter):
@@ -124,11 +125,13 @@ def _body_once(
     context.loop_depth += 1
     context.carried.append(carried)
     try:
-        with context.builder.region() as body:
+        with context.builder.region() as body, context.journal.changes() as changes, _round_noted(context, changes):
             bind()
             before_body(context, frame, carried)
             flow = context.run(context, frame, block.body)
             end_of_body(context, frame, carried)
+            if not context.is_legacy and changes.lasting():
+                raise NeedsUnrollingError
             if flow.kind is FlowKind.BREAK:
                 context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)
     finally:
@@ -143,6 +146,15 @@ def _body_once(
     if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
         return Flow(flow.kind, flow.value)
     return _otherwise(context, frame, statement, may_be_left=LeaveKind.LOOP in leaves(body))
+
+
+@contextmanager
+def _round_noted(context: Context, changes: Changes) -> Iterator[None]:
+    context.rounds.append(changes)
+    try:
+        yield
+    finally:
+        context.rounds.pop()
 
 
 def _otherwise(context: Context, frame: Frame, statement: cst.For | cst.While, *, may_be_left: bool) -> Flow:
@@ -169,10 +181,12 @@ def _unrolled(context: Context, frame: Frame, statement: cst.For, values: Sequen
 def _round(context: Context, frame: Frame, block: cst.BaseSuite) -> Flow:
     """One iteration of a loop that is evaluated; nothing is carried through memory."""
     context.carried.append(())
+    context.rounds.append(None)
     try:
         return context.run(context, frame, block.body)
     finally:
         context.carried.pop()
+        context.rounds.pop()
 
 
 def _not_iterated(iterated: Value) -> str:

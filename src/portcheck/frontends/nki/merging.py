@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from portcheck.frontends.nki.arithmetic import is_small
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import Operand, allocate, as_number, operand, same_shape, store
-from portcheck.frontends.nki.values import Items, Result, Unknown, Value, View
-from portcheck.ir import Apply, Expr, Op, OpaqueKind, Operator, Ref
+from portcheck.frontends.nki.data import allocate, as_number, operand, same_shape, store
+from portcheck.frontends.nki.mutation import Changes, State, alike, changing, put_back
+from portcheck.frontends.nki.values import Items, Key, Result, Unknown, Value, View
+from portcheck.ir import Apply, Expr, Op, OpaqueKind, Operator
 from portcheck.ir.expr import refs_in
 
 
@@ -25,7 +26,7 @@ def merge(
         one, other = first.get(name), second.get(name)
         if one is None or other is None:
             merged[name] = Unknown(name, f"{name} is bound in one arm of a branch only", kind=OpaqueKind.CONTROL)
-        elif one is other or (not isinstance(one, Items) and one == other):
+        elif alike(one, other):
             merged[name] = one
         else:
             merged[name] = _merged(context, condition, bodies, name, one, other)
@@ -69,12 +70,26 @@ def _through_memory(context: Context, bodies: Sequence[list[Op]], name: str, one
     return view
 
 
-def is_local(value: Value, before: frozenset[int]) -> bool:
-    """Whether `value` is a result of an operation that is not among `before`."""
-    expression = value.expression if isinstance(value, Result) else value
-    if isinstance(expression, Ref | Apply):
-        return bool(refs_in(expression) - before)
-    return False
+def merge_objects(
+    context: Context, condition: Expr, bodies: Sequence[list[Op]],
+    first: Changes, ends: Mapping[int, State], second: Changes, others: Mapping[int, State],
+) -> None:  # fmt: skip
+    """What the objects hold that the arms of a branch changed; the changes are taken back before this."""
+    for key, (item, before) in {**second.before, **first.before}.items():
+        one, other = ends.get(key, before), others.get(key, before)
+        changing(context, item)
+        if one[1] or other[1] or (isinstance(item, Items) and len(one[0]) != len(other[0])):
+            put_back(item, (one[0], one[1] or other[1] or "what it holds depends on a condition that is not known"))
+            continue
+        put_back(item, (_merged_entries(context, condition, bodies, one[0], other[0]), ""))
 
 
-__all__ = ["Operand", "is_local", "merge"]
+def _merged_entries(
+    context: Context, condition: Expr, bodies: Sequence[list[Op]],
+    first: Mapping[Key, Value], second: Mapping[Key, Value],
+) -> dict[Key, Value]:  # fmt: skip
+    names = {key: str(key) for key in [*first, *(key for key in second if key not in first)]}
+    left = {names[key]: value for key, value in first.items()}
+    right = {names[key]: value for key, value in second.items()}
+    merged = merge(context, condition, bodies, left, right)
+    return {key: merged[name] for key, name in names.items()}

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from portcheck.core.dtype import FLOAT64, INT64
 from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
 from portcheck.frontends.nki.attributes import items_of
-from portcheck.frontends.nki.context import Context, NeedsUnrollingError
+from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.indices import three
+from portcheck.frontends.nki.mutation import changing
 from portcheck.frontends.nki.subscripts import key_of
 from portcheck.frontends.nki.values import NONE, Counter, Items, Result, ShapeOf, Table, Text, Value, View
 from portcheck.ir import Apply, Const, Expr, Operator, integer
@@ -197,8 +198,7 @@ def method_call(
 
 def _list_method(context: Context, receiver: Items, name: str, arguments: Arguments) -> Value | None:
     if name in ("append", "extend", "insert", "pop", "clear", "remove"):
-        if context.loop_depth:
-            raise NeedsUnrollingError
+        changing(context, receiver)
         return _changed(context, receiver, name, arguments)
     if name == "index" and arguments:
         return next((literal(at) for at, value in enumerate(receiver.values) if value == arguments[0]), None)

@@ -11,6 +11,7 @@ from portcheck.frontends.nki.data import as_view, buffers_of, leaves_of
 from portcheck.frontends.nki.flow import Flow
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names
 from portcheck.frontends.nki.imports import is_nki
+from portcheck.frontends.nki.mutation import lose
 from portcheck.frontends.nki.uses import note_skipped
 from portcheck.frontends.nki.values import (
     External,
@@ -37,7 +38,7 @@ def skip(
 ) -> Flow:  # fmt: skip
     """Keeps the statement `node` as an opaque operation; what it may bind, change or write is unknown after it."""
     _keep(context, frame, node, reason, via, kind)
-    frame.may_have_left = frame.may_have_left or _may_leave(node)
+    frame.may_have_left = frame.may_have_left or may_leave(node)
     return Flow()
 
 
@@ -55,9 +56,10 @@ def skipped_value(
 def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
     """The value of an expression that Python may not evaluate: skipped if it does more than to give a value."""
     before, noted = dict(frame.names), context.noted.mark()
-    with context.builder.region() as body:
+    with context.builder.region() as body, context.journal.changes() as changes:
         value = context.evaluate(context, frame, node, hint)
-    if has_effect(body):
+    if has_effect(body) or changes.lasting():
+        changes.undo()
         frame.names = before
         context.noted.take_back(noted)
         reason = "whether this is evaluated depends on a value that is not known"
@@ -151,8 +153,8 @@ def _mentioned(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -
             pending.extend((part.home, part.node) for part in parts if isinstance(part, Function))
             tiles = [_settled(context, part) for part in parts if isinstance(part, View | Result | Parameter | Unknown)]
             found.extend(tiles)
-            if owner is not None and (isinstance(value, Table) or (isinstance(value, Items) and value.is_list)):
-                owner.names[name] = _unknown(context, name, *tiles)
+            if isinstance(value, Table) or (isinstance(value, Items) and value.is_list):
+                lose(context, value, f"{name} may be changed by text that is not read")
     return found
 
 
@@ -175,11 +177,11 @@ def _inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         stack.extend(children(item))
 
 
-def _may_leave(node: cst.CSTNode, in_loop: bool = False) -> bool:
+def may_leave(node: cst.CSTNode, in_loop: bool = False) -> bool:
     """Whether `node` holds a `return` of its function, or what ends an iteration of a loop around it."""
     if isinstance(node, cst.FunctionDef | cst.Lambda | cst.ClassDef | cst.BaseExpression):
         return False
     if isinstance(node, cst.Return) or (isinstance(node, cst.Break | cst.Continue) and not in_loop):
         return True
     body = node.body if isinstance(node, cst.For | cst.While) else None
-    return any(_may_leave(child, in_loop or child is body) for child in children(node))
+    return any(may_leave(child, in_loop or child is body) for child in children(node))

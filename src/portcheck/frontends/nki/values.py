@@ -6,9 +6,11 @@ A number (size, index, flag, immediate) is an IR expression; everything else is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from portcheck.core.dtype import DType
+from portcheck.frontends.nki.failure import UnfollowedError
 from portcheck.ir import OpaqueKind, Space
 from portcheck.ir.expr import Expr
 
@@ -47,20 +49,51 @@ class Format:
     dtype: DType
 
 
+_AGES = count()
+
+
+def new_age() -> int:
+    """A number greater than those of all objects made before: what can change has one, in the order it was made."""
+    return next(_AGES)
+
+
+Key = str | int | float | bool
+
+
 @dataclass(slots=True, eq=False)
 class Items:
-    """A tuple, list or set."""
+    """A tuple, list or set; `lost` is why its elements are not known, if so."""
 
-    values: list[Value]
+    held: list[Value]
     is_list: bool = False
+    lost: str = field(default="", init=False)
+    age: int = field(default_factory=new_age, init=False, repr=False)
+    __match_args__ = ("values", "is_list")
+
+    @property
+    def values(self) -> list[Value]:
+        """The elements; raises UnfollowedError where they are not known."""
+        if self.lost:
+            raise UnfollowedError(self.lost)
+        return self.held
 
 
 @dataclass(slots=True, eq=False)
 class Table:
-    """A dictionary or an object with attributes; keys are the Python values."""
+    """A dictionary or an object with attributes; keys are the Python values. `lost` is why it is not known, if so."""
 
-    entries: dict[str | int | float | bool, Value]
+    held: dict[Key, Value]
     record: str = ""
+    lost: str = field(default="", init=False)
+    age: int = field(default_factory=new_age, init=False, repr=False)
+    __match_args__ = ("entries", "record")
+
+    @property
+    def entries(self) -> dict[Key, Value]:
+        """The values by key; raises UnfollowedError where they are not known."""
+        if self.lost:
+            raise UnfollowedError(self.lost)
+        return self.held
 
 
 @dataclass(frozen=True, slots=True)

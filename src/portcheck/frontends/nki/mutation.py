@@ -1,0 +1,116 @@
+"""Changes of Python objects: noted before they happen, so that they can be taken back, compared and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from portcheck.frontends.nki.arithmetic import same
+from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.values import Items, Key, Table, Value, new_age
+from portcheck.ir import Apply, Const, Ref, Symbol
+
+if TYPE_CHECKING:
+    from portcheck.frontends.nki.context import Context
+
+Changing = Items | Table | Frame
+State = tuple[dict[Key, Value], str]
+"""What an object holds by key or position, and why that is not known, if so."""
+
+
+def changing(context: Context, item: Changing) -> None:
+    """Notes what `item` holds; to be called before each change of it."""
+    context.journal.note(item)
+
+
+def lose(context: Context, item: Items | Table, reason: str) -> None:
+    """From now on what `item` holds is not known."""
+    changing(context, item)
+    item.lost = item.lost or reason
+
+
+def state_of(item: Changing) -> State:
+    """What `item` holds now."""
+    match item:
+        case Frame():
+            return dict(item.names.items()), ""
+        case Items():
+            return dict(enumerate(item.held)), item.lost
+        case Table():
+            return dict(item.held), item.lost
+
+
+def put_back(item: Changing, state: State) -> None:
+    """Makes `item` hold `state`."""
+    held, lost = state
+    match item:
+        case Frame():
+            item.names.clear()
+            item.names.update({str(name): value for name, value in held.items()})
+        case Items():
+            item.held[:] = held.values()
+            item.lost = lost
+        case Table():
+            item.held.clear()
+            item.held.update(held)
+            item.lost = lost
+
+
+@dataclass(slots=True, eq=False)
+class Changes:
+    """The objects that changed since it was made, each with what it held before."""
+
+    since: int = field(default_factory=new_age)
+    before: dict[int, tuple[Changing, State]] = field(default_factory=dict)
+
+    def undo(self) -> None:
+        """Takes the changes back."""
+        for item, state in self.before.values():
+            put_back(item, state)
+
+    def now(self) -> dict[int, State]:
+        """What the objects that changed hold now."""
+        return {key: state_of(item) for key, (item, _) in self.before.items()}
+
+    def lasting(self) -> list[Changing]:
+        """The objects made before that hold something else now."""
+        return [item for item, state in self.before.values() if item.age < self.since and not _equal(item, state)]
+
+
+def _equal(item: Changing, state: State) -> bool:
+    held, lost = state_of(item)
+    return lost == state[1] and held.keys() == state[0].keys() and all(alike(held[key], state[0][key]) for key in held)
+
+
+def alike(one: Value, other: Value) -> bool:
+    """Whether both are the same object, or certainly equal numbers."""
+    if one is other:
+        return True
+    if isinstance(one, Const | Symbol | Ref | Apply) and isinstance(other, Const | Symbol | Ref | Apply):
+        return one.dtype == other.dtype and same(one, other)
+    return not isinstance(one, Items) and one == other
+
+
+@dataclass(slots=True, eq=False)
+class Journal:
+    """The changes since each point that something may want to go back to, the innermost last."""
+
+    open: list[Changes] = field(default_factory=list)
+
+    def note(self, item: Changing) -> None:
+        """Notes what `item` holds wherever it did not change yet."""
+        for changes in self.open:
+            if id(item) not in changes.before:
+                changes.before[id(item)] = (item, state_of(item))
+
+    @contextmanager
+    def changes(self) -> Iterator[Changes]:
+        """The changes made inside the `with` block."""
+        made = Changes()
+        self.open.append(made)
+        try:
+            yield made
+        finally:
+            self.open.pop()
