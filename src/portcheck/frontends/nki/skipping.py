@@ -153,9 +153,18 @@ def _mentioned(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -
             pending.extend((part.home, part.node) for part in parts if isinstance(part, Function))
             tiles = [_settled(context, part) for part in parts if isinstance(part, View | Result | Parameter | Unknown)]
             found.extend(tiles)
-            if isinstance(value, Table) or (isinstance(value, Items) and value.is_list):
-                lose(context, value, f"{name} may be changed by text that is not read")
+            _lose_inside(context, value, f"{name} may be changed by text that is not read")
     return found
+
+
+def _lose_inside(context: Context, value: Value | None, reason: str) -> None:
+    """From now on no list or table in `value` is known."""
+    if not isinstance(value, Items | Table):
+        return
+    for item in value.held.values() if isinstance(value, Table) else value.held:
+        _lose_inside(context, item, reason)
+    if isinstance(value, Table) or value.is_list:
+        lose(context, value, reason)
 
 
 def _owner(frame: Frame | None, name: str) -> Frame | None:
