@@ -31,10 +31,10 @@ from portcheck.core.dtype import (
     DType,
 )
 from portcheck.core.errors import InputError
-from portcheck.execution.simt.conversions import conversion
-from portcheck.execution.simt.floats import FUNCTIONS
-from portcheck.execution.simt.formats import storage
-from portcheck.execution.simt.operators import function, working_dtype
+from portcheck.execution.arithmetic.conversions import conversion
+from portcheck.execution.arithmetic.floats import FUNCTIONS
+from portcheck.execution.arithmetic.formats import storage
+from portcheck.execution.arithmetic.operators import function, working_dtype
 from portcheck.ir import Operator, Rounding, arity
 
 SIGNED, UNSIGNED = (INT8, INT16, INT32, INT64), (UINT8, UINT16, UINT32, UINT64)

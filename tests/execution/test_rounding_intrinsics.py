@@ -14,7 +14,7 @@ from tests.execution.running import lowered
 
 from portcheck.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from portcheck.execution import Geometry, run
-from portcheck.execution.simt.formats import storage
+from portcheck.execution.arithmetic.formats import storage
 from portcheck.ir import Program, Rounding
 
 MODES = {

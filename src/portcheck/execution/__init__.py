@@ -1,6 +1,6 @@
 """Running kernels from their IR: arrays in, arrays and events out.
 
-The interface, which is all of the room that others use:
+`run` runs CUDA kernels and is described here; `portcheck.execution.tiles` runs ports, and has the same names.
 
     run(program, arguments, geometry=None, options=None) -> Execution
 

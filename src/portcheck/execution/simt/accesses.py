@@ -9,13 +9,13 @@ import numpy as np
 
 from portcheck.core.errors import InputError
 from portcheck.core.source import Span
+from portcheck.execution.arithmetic.conversions import conversion
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.simt.addresses import Elements, addressing
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
-from portcheck.execution.simt.conversions import conversion
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of
-from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.races import thread_of
 from portcheck.ir import Copy, Load, Ref, Store, WriteMode
 

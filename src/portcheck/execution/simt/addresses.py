@@ -12,11 +12,11 @@ import numpy as np
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.core.errors import InputError
 from portcheck.core.source import Span
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import called_with, code_of, compiled, extent_of
-from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.storage import Owner, View
 from portcheck.ir import Access, Expr, Operator, Outside, apply, integer
 

@@ -8,13 +8,13 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import DType
+from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.arithmetic.operators import Function, function
 from portcheck.execution.simt.accesses import check_read, check_write, mark_written
 from portcheck.execution.simt.addresses import Elements, addressing
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.expressions import code_of
-from portcheck.execution.simt.formats import Value
-from portcheck.execution.simt.operators import Function, function
 from portcheck.ir import Atomic, Operator
 
 _ROUNDS = 32

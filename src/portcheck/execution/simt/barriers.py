@@ -8,11 +8,11 @@ import numpy as np
 
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.core.errors import InputError
+from portcheck.execution.arithmetic.formats import Value, storage
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of, compiled
-from portcheck.execution.simt.formats import Value, storage
 from portcheck.execution.simt.participants import Participants, meet
 from portcheck.ir import Barrier, Operator, Scope
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from portcheck.core.errors import InputError
 from portcheck.core.source import Span
-from portcheck.execution.simt.checking import check_whole
+from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.checking import check_whole
 from portcheck.execution.simt.draws import Draws
 from portcheck.execution.simt.events import Event, EventKind, EventLog, Stop
-from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.ordering import LaneOrder, Meeting
 from portcheck.execution.simt.races import RaceShadow, stamps
 from portcheck.execution.simt.registers import Register

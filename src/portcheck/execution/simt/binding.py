@@ -11,10 +11,11 @@ import numpy as np
 
 from portcheck.core.dtype import UINT32
 from portcheck.core.errors import InputError, did_you_mean
+from portcheck.execution.arithmetic.conversions import literal
+from portcheck.execution.arithmetic.formats import Value, storage
 from portcheck.execution.simt.batch import Batch, Geometry
 from portcheck.execution.simt.compilation import Buffer, Code, Compilation
-from portcheck.execution.simt.expressions import constant_of, literal
-from portcheck.execution.simt.formats import Value, storage
+from portcheck.execution.simt.expressions import constant_of
 from portcheck.execution.simt.options import Options
 from portcheck.execution.simt.storage import count
 from portcheck.execution.simt.textures import Texture, texture_numbers

@@ -8,14 +8,14 @@ import numpy as np
 
 from portcheck.core.dtype import INT64
 from portcheck.core.errors import InputError
+from portcheck.execution.arithmetic.conversions import conversion
+from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.arithmetic.operators import Function, function
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
-from portcheck.execution.simt.conversions import conversion
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of
-from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.lanes import positions_of
-from portcheck.execution.simt.operators import Function, function
 from portcheck.execution.simt.participants import Participants, meet
 from portcheck.execution.simt.tiles import reduce_dimensions, scan_dimension
 from portcheck.ir import Reduce, Scan, Scope

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TypeAlias
 
 from portcheck.core.dtype import DType
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.simt.batch import Batch, Geometry
 from portcheck.execution.simt.demand import Wanted
-from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.options import Options
 from portcheck.execution.simt.textures import Texture
 from portcheck.ir import Expr, Kernel, Load, Op, Ref, Space, definitions, operations, subexpressions

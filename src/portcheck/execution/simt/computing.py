@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from portcheck.execution.arithmetic.conversions import bits, conversion
+from portcheck.execution.arithmetic.flushing import flushing
+from portcheck.execution.arithmetic.operators import function, working_dtype
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
-from portcheck.execution.simt.conversions import bits, conversion
 from portcheck.execution.simt.expressions import called_with, code_of, compiled
-from portcheck.execution.simt.flushing import flushing
-from portcheck.execution.simt.operators import function, working_dtype
 from portcheck.ir import Cast, Compute, Operator, Ref, Select
 
 

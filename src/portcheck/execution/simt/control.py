@@ -10,11 +10,11 @@ import numpy as np
 
 from portcheck.core.dtype import BOOL
 from portcheck.core.source import Span
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.simt.batch import Active, Batch
 from portcheck.execution.simt.compilation import Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import compiled
-from portcheck.execution.simt.formats import Value
 from portcheck.ir import (
     Branch,
     Compute,

@@ -8,12 +8,12 @@ import numpy as np
 
 from portcheck.core.dtype import BOOL
 from portcheck.core.source import Span
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.demand import Demand, Guards, Wanted, guarded_parts
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of, compiled
-from portcheck.execution.simt.formats import Value
 from portcheck.ir import (
     Apply,
     Call,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import cast
 
 import numpy as np
 
-from portcheck.core.dtype import FLOAT64, DType
+from portcheck.core.dtype import DType
 from portcheck.core.errors import InputError, did_you_mean
+from portcheck.execution.arithmetic.conversions import conversion, literal
+from portcheck.execution.arithmetic.formats import Value, storage
+from portcheck.execution.arithmetic.operators import function, working_dtype
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Compiled
-from portcheck.execution.simt.conversions import conversion
 from portcheck.execution.simt.events import EventKind
-from portcheck.execution.simt.formats import Value, storage
-from portcheck.execution.simt.operators import function, working_dtype
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, Symbol
 
 
@@ -69,18 +67,6 @@ def _node(compilation: Compilation, expression: Expr, rank: int) -> Compiled:
             return _result(compilation, id, dtype, rank)
         case Apply():
             return _known_or_applied(compilation, expression, rank)
-
-
-def literal(value: int | float | bool, dtype: DType) -> Value:
-    """A number of the program in `dtype`, wrapped or rounded to it."""
-    kept = storage(dtype)
-    if dtype.is_integer:
-        whole = int(value) if math.isfinite(value) else 0
-        wrapped = whole & ((1 << 8 * kept.itemsize) - 1)
-        return cast(Value, np.array(wrapped, dtype=f"u{kept.itemsize}").view(kept)[()])
-    if dtype.is_float:
-        return conversion(FLOAT64, dtype)(cast(Value, np.float64(value)))
-    return cast(Value, kept.type(value))
 
 
 def _symbol(compilation: Compilation, symbol: Symbol, rank: int) -> Compiled:

@@ -10,6 +10,8 @@ import numpy as np
 
 from portcheck.core.errors import InputError
 from portcheck.core.source import Span
+from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.checking import check_names
 from portcheck.execution.simt.barriers import GRID_WIDE
 from portcheck.execution.simt.batch import Batch, Budget, Geometry
 from portcheck.execution.simt.binding import (
@@ -22,12 +24,10 @@ from portcheck.execution.simt.binding import (
     index_symbols,
     scalars,
 )  # fmt: skip
-from portcheck.execution.simt.checking import check_names
 from portcheck.execution.simt.compilation import Compilation
 from portcheck.execution.simt.control import Body
 from portcheck.execution.simt.draws import Draws
 from portcheck.execution.simt.events import STOPS, Event, EventKind, EventLog, Stop
-from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.memory import Arrays, Layout
 from portcheck.execution.simt.options import Options
 from portcheck.execution.simt.steps import compile_kernel

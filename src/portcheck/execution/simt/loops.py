@@ -8,11 +8,11 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import BOOL, DType
+from portcheck.execution.arithmetic.formats import Value, storage
 from portcheck.execution.simt.batch import Batch, Leaving
 from portcheck.execution.simt.compilation import Compilation, Step
 from portcheck.execution.simt.control import CompileStep, body, narrow, slots_in
 from portcheck.execution.simt.expressions import compiled
-from portcheck.execution.simt.formats import Value, storage
 from portcheck.ir import Leave, Loop, Op, Range, Return, Symbol, While, operations, subexpressions
 from portcheck.ir.walk import expressions
 

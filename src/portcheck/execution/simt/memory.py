@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from portcheck.core.errors import InputError
+from portcheck.execution.arithmetic.formats import NumpyType, Value, storage
+from portcheck.execution.checking import check_shape
 from portcheck.execution.simt.batch import Batch, Geometry
 from portcheck.execution.simt.binding import (
     DYNAMIC,
@@ -17,9 +19,7 @@ from portcheck.execution.simt.binding import (
     initial_array,
     missing,
 )  # fmt: skip
-from portcheck.execution.simt.checking import check_shape
 from portcheck.execution.simt.compilation import Buffer
-from portcheck.execution.simt.formats import NumpyType, Value, storage
 from portcheck.execution.simt.races import RaceShadow
 from portcheck.execution.simt.registers import Register
 from portcheck.execution.simt.storage import Owner, Storage, View, count

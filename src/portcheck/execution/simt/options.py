@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portcheck.execution.simt.checking import check_whole
+from portcheck.execution.checking import check_whole
 
 _THREADS = 1 << 15
 _STEPS = 10_000_000_000

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portcheck.execution.simt.formats import Value
+from portcheck.execution.arithmetic.formats import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import INT64
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Compilation
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of
-from portcheck.execution.simt.formats import Value
 from portcheck.execution.simt.ordering import Meeting, meeting
 from portcheck.ir import Expr, Operation
 from portcheck.knowledge import Role, load

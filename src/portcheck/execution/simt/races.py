@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from portcheck.execution.simt.formats import Value
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.simt.ordering import LaneOrder
 
 _THREAD_BITS, _EPOCH_BITS = 24, 20

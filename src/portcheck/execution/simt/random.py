@@ -9,16 +9,16 @@ import numpy as np
 
 from portcheck.core.dtype import FLOAT64, UINT64, DType
 from portcheck.core.errors import InputError
+from portcheck.execution.arithmetic.conversions import conversion
+from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.arithmetic.special import each, normal_cdf_inverse
 from portcheck.execution.simt.accesses import gathered, overwrite, taken
 from portcheck.execution.simt.addresses import addressing
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
-from portcheck.execution.simt.conversions import conversion
 from portcheck.execution.simt.draws import Draws
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of
-from portcheck.execution.simt.formats import Value
-from portcheck.execution.simt.special import each, normal_cdf_inverse
 from portcheck.ir import Access, Random
 from portcheck.knowledge import Semantics, load
 

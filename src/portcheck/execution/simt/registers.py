@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portcheck.execution.simt.formats import NumpyType, Value
+from portcheck.execution.arithmetic.formats import NumpyType, Value
 
 
 class Register:

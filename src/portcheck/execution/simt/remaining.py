@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from portcheck.core.dtype import BOOL
+from portcheck.execution.arithmetic.formats import Value, storage
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of, compiled
-from portcheck.execution.simt.formats import Value, storage
 from portcheck.ir import Alloc, Assume, Call, Check, CheckKind, Opaque, Space
 
 _MOST_PRINTED = 16

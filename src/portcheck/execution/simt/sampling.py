@@ -15,11 +15,11 @@ import numpy as np
 
 from portcheck.core.dtype import FLOAT32, INT64, UINT64, DType
 from portcheck.core.errors import InputError
+from portcheck.execution.arithmetic.formats import Value, limits, storage
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of
-from portcheck.execution.simt.formats import Value, limits, storage
 from portcheck.execution.simt.textures import Texture, set_up
 from portcheck.ir import Filter, Outside, Sample, SampleKind, Symbol
 from portcheck.knowledge import load

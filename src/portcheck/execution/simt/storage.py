@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from portcheck.execution.simt.formats import NumpyType, Value
+from portcheck.execution.arithmetic.formats import NumpyType, Value
 from portcheck.execution.simt.races import RaceShadow
 
 _ALIGNMENT = 16

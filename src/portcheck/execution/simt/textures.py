@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from portcheck.execution.simt.formats import Value
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.ir import Filter, Outside, Sample, SampleKind
 
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from portcheck.core.dtype import DType
 from portcheck.core.errors import InputError
+from portcheck.execution.arithmetic.conversions import conversion
+from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.arithmetic.operators import Function, function
 from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
-from portcheck.execution.simt.conversions import conversion
 from portcheck.execution.simt.expressions import code_of, extent_of
-from portcheck.execution.simt.formats import Value
-from portcheck.execution.simt.operators import Function, function
 from portcheck.ir import Expr, Matmul, Operator, Reduce, Ref, Scan, Transpose, ValueType
 
 

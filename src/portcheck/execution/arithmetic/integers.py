@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import DType, DTypeKind
-from portcheck.execution.simt.formats import Value, storage
+from portcheck.execution.arithmetic.formats import Value, storage
 from portcheck.ir import Operator
 
 Function = Callable[..., Value]

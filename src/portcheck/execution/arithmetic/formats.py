@@ -13,7 +13,7 @@ from portcheck.core.errors import InputError
 from portcheck.knowledge import DTypeFacts, load
 
 Value: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-"""Numbers of one format: one for each active thread along the first dimension, or a NumPy scalar for all of them."""
+"""Numbers of one format: an array, or a NumPy scalar where one stands for all elements."""
 
 NumpyType: TypeAlias = np.dtype[Any]
 

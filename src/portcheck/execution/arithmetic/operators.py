@@ -9,10 +9,10 @@ import numpy as np
 
 from portcheck.core.dtype import BOOL, INT32, INT64, UINT32, UINT64, DType
 from portcheck.core.errors import InputError
-from portcheck.execution.simt.conversions import conversion
-from portcheck.execution.simt.floats import float_function
-from portcheck.execution.simt.formats import Value, storage
-from portcheck.execution.simt.integers import INTEGER_FUNCTIONS, fused, shift_right_arithmetic, square
+from portcheck.execution.arithmetic.conversions import conversion
+from portcheck.execution.arithmetic.floats import float_function
+from portcheck.execution.arithmetic.formats import Value, storage
+from portcheck.execution.arithmetic.integers import INTEGER_FUNCTIONS, fused, shift_right_arithmetic, square
 from portcheck.ir import COMPARISONS, PREDICATES, Operator, Rounding
 
 Function: TypeAlias = Callable[..., Value]

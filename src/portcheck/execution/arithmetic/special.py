@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from portcheck.execution.simt.formats import Value
+from portcheck.execution.arithmetic.formats import Value
 
 _NORMAL = NormalDist()
 _ROOT_OF_TWO = math.sqrt(2.0)

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import FLOAT32, DType
-from portcheck.execution.simt.formats import Value
+from portcheck.execution.arithmetic.formats import Value
 from portcheck.ir import Operator
 
 Function = Callable[..., Value]

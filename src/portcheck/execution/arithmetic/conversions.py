@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from portcheck.core.dtype import BFLOAT16, BOOL, FLOAT32, FLOAT64, DType
 from portcheck.core.errors import InputError
-from portcheck.execution.simt.formats import Value, is_native, limits, storage
-from portcheck.execution.simt.rounding import rounded
+from portcheck.execution.arithmetic.formats import Value, is_native, limits, storage
+from portcheck.execution.arithmetic.rounding import rounded
 from portcheck.ir import Rounding
 
 Conversion: TypeAlias = Callable[[Value], Value]
@@ -37,6 +38,18 @@ def conversion(
     if source.is_float:
         return _between_floats(source, target, rounding, saturating)
     return _from_integer(source, target, rounding, saturating)
+
+
+def literal(value: int | float | bool, dtype: DType) -> Value:
+    """A number of the program in `dtype`, wrapped or rounded to it."""
+    kept = storage(dtype)
+    if dtype.is_integer:
+        whole = int(value) if math.isfinite(value) else 0
+        wrapped = whole & ((1 << 8 * kept.itemsize) - 1)
+        return cast(Value, np.array(wrapped, dtype=f"u{kept.itemsize}").view(kept)[()])
+    if dtype.is_float:
+        return conversion(FLOAT64, dtype)(cast(Value, np.float64(value)))
+    return cast(Value, kept.type(value))
 
 
 def bits(source: DType, target: DType) -> Conversion:

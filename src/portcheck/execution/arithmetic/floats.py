@@ -13,10 +13,10 @@ from typing import cast
 import numpy as np
 
 from portcheck.core.dtype import FLOAT32, FLOAT64, DType
-from portcheck.execution.simt import exact, special
-from portcheck.execution.simt.bessel import bessel_i, bessel_j, bessel_y
-from portcheck.execution.simt.formats import Value, storage
-from portcheck.execution.simt.rounding import rounded
+from portcheck.execution.arithmetic import exact, special
+from portcheck.execution.arithmetic.bessel import bessel_i, bessel_j, bessel_y
+from portcheck.execution.arithmetic.formats import Value, storage
+from portcheck.execution.arithmetic.rounding import rounded
 from portcheck.ir import Operator, Rounding
 
 Function = Callable[..., Value]

@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from portcheck.execution.simt.formats import Value
+from portcheck.execution.arithmetic.formats import Value
 
 _SPLITTER = 134217729.0
 """2^27 + 1: halves a significand of 53 bits (Dekker 1971)."""

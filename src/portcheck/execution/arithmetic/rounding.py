@@ -8,8 +8,8 @@ import numpy as np
 
 from portcheck.core.dtype import FLOAT64, DType
 from portcheck.core.errors import InputError
-from portcheck.execution.simt.exact import to_odd
-from portcheck.execution.simt.formats import Value, facts, is_native, storage
+from portcheck.execution.arithmetic.exact import to_odd
+from portcheck.execution.arithmetic.formats import Value, facts, is_native, storage
 from portcheck.ir import Rounding
 
 _NEAREST = frozenset({Rounding.NEAREST_EVEN, Rounding.EXACT})

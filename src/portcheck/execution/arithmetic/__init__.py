@@ -1,0 +1,1 @@
+"""Arithmetic on the number formats of both languages, rounded once: what the executors compute with."""

@@ -1,0 +1,125 @@
+"""From arguments to symbols, dtypes and buffers; sizes come from the shapes of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from portcheck.core.dtype import BOOL, CONCRETE, FLOAT32, INT32, DType, dtype_of
+from portcheck.core.errors import InputError, did_you_mean
+from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.tiles.machine import Machine, Number, Run
+from portcheck.execution.tiles.memory import Memory, holding
+from portcheck.ir import Const, Expr, Kernel, Launch, Parameter, Space, Symbol, operations, symbols_in
+from portcheck.ir.walk import expressions
+
+Argument: TypeAlias = "Value | Number | str | None | np.dtype[Any] | Mapping[str, Argument]"
+"""An array for a tensor, a number for a scalar or a size, the name of a dtype, or a configuration by attributes."""
+
+
+@dataclass
+class _Bound:
+    """What the arguments give so far."""
+
+    kernel: Kernel
+    symbols: dict[str, Number] = field(default_factory=dict)
+    dtypes: dict[str, DType] = field(default_factory=dict)
+    tensors: dict[str, Memory] = field(default_factory=dict)
+    stated_by: dict[str, str] = field(default_factory=dict)
+
+    def size(self, name: str, value: Number, origin: str) -> None:
+        """Gives `name` a value; InputError where it has another one already."""
+        known = self.symbols.setdefault(name, value)
+        if known != value:
+            other = self.stated_by.get(name, "its argument")
+            raise InputError(
+                f"{name} is {known} by {other} and {value} by {origin}", "give arrays whose sizes fit each other"
+            )
+        self.stated_by.setdefault(name, origin)
+
+
+def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argument]) -> Machine:
+    """`kernel` with what it is given; InputError for arguments that do not fit."""
+    flat = dict(flattened(arguments))
+    names = dict(launch.arguments)
+    found = _Bound(kernel)
+    for name, value in flat.items():
+        if not isinstance(value, np.ndarray) or value.ndim == 0:
+            _bind_scalar(found, name, value)
+    for parameter in kernel.parameters:
+        if parameter.is_buffer:
+            name = names.get(parameter.name, parameter.name)
+            if isinstance(flat.get(name), np.ndarray):
+                _bind_tensor(found, parameter, flat[name])
+            elif name in flat:
+                raise InputError(f"{name} is a tensor of {kernel.name}", f"give an array for {name}")
+    check_known(kernel, arguments)
+    return Machine(
+        run=run, kernel=kernel, symbols=found.symbols, dtypes=found.dtypes, given=tuple(flat), tensors=found.tensors
+    )
+
+
+def flattened(arguments: Mapping[str, Argument], before: str = "") -> Iterator[tuple[str, Any]]:
+    """The arguments by their dotted names."""
+    for name, value in arguments.items():
+        if isinstance(value, Mapping):
+            yield from flattened(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
+
+
+def _bind_scalar(found: _Bound, name: str, value: object) -> None:
+    plain = value.item() if isinstance(value, np.ndarray | np.generic) else value
+    text = value.name if isinstance(value, np.dtype) else plain
+    if isinstance(text, str) and text in CONCRETE:
+        found.dtypes[dtype_of(name).name] = CONCRETE[text]
+    if plain is None or isinstance(text, str):
+        return
+    if not isinstance(plain, int | float | bool):
+        raise InputError(f"{name} is neither an array nor a number", "give one of both")
+    found.size(name, plain, "its argument")
+    by_kind = BOOL if isinstance(plain, bool) else INT32 if isinstance(plain, int) else FLOAT32
+    found.dtypes[dtype_of(name).name] = by_kind
+
+
+def _bind_tensor(found: _Bound, parameter: Parameter, array: Value) -> None:
+    name, shape, stated = parameter.name, parameter.type.shape, parameter.type.dtype
+    dtype = CONCRETE.get(array.dtype.name)
+    if dtype is None:
+        raise InputError(f"{name} has the dtype {array.dtype}", f"give one of {', '.join(CONCRETE)}")
+    if not stated.is_symbolic and stated != dtype:
+        raise InputError(f"{name} is {stated} in {found.kernel.name}, and the array is {dtype}")
+    if len(shape) != array.ndim and shape:
+        raise InputError(
+            f"{name} has {len(shape)} dimensions in {found.kernel.name}, and the array has {array.ndim}",
+            "give an array of as many dimensions",
+        )
+    found.dtypes[dtype_of(name).name] = dtype
+    for place, extent in enumerate(array.shape):
+        found.size(f"{name}.shape[{place}]", extent, f"{name}.shape[{place}]")
+    for place, (extent, size) in enumerate(zip(shape, array.shape, strict=False)):
+        _bind_extent(found, extent, size, f"{name}.shape[{place}]")
+    found.tensors[name] = holding(name, dtype, array, Space.GLOBAL)
+
+
+def _bind_extent(found: _Bound, extent: Expr, size: int, origin: str) -> None:
+    if isinstance(extent, Symbol):
+        found.size(extent.name, size, origin)
+    elif isinstance(extent, Const) and extent.value != size:
+        raise InputError(f"{origin} is {extent.value} in {found.kernel.name}, and {size} in the array")
+
+
+def check_known(kernel: Kernel, arguments: Mapping[str, Argument]) -> None:
+    """Raises InputError for an argument that nothing in `kernel` is called by, nor an attribute of one."""
+    known = {parameter.name for parameter in kernel.parameters}
+    for op in operations(kernel.body):
+        for expression in expressions(op):
+            known |= symbols_in(expression)
+    beginnings = {name.partition(".")[0] for name in known}
+    for name in arguments:
+        if name not in known and name.partition(".")[0] not in beginnings:
+            hint = did_you_mean(name, sorted(known)) or f"{kernel.name} takes {', '.join(sorted(known)) or 'nothing'}"
+            raise InputError(f"nothing in {kernel.name} is called {name}, which an argument is given for", hint)

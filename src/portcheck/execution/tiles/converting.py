@@ -1,0 +1,41 @@
+"""Changes of format as the engines make them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portcheck.core.dtype import DType
+from portcheck.execution.arithmetic.conversions import conversion
+from portcheck.execution.arithmetic.formats import Value, facts
+from portcheck.execution.tiles.machine import Instance
+from portcheck.execution.tiles.options import Overflow
+from portcheck.ir import Op, Rounding
+
+_UNDOCUMENTED = "unknown"
+
+
+def converted(
+    instance: Instance, op: Op, data: Value, source: DType, target: DType,
+    rounding: Rounding = Rounding.NEAREST_EVEN, saturating: bool = False,
+) -> Value:  # fmt: skip
+    """`data` as `target`: floats become integers by rounding to the nearest even one, at most the ends of the range."""
+    if source == target:
+        return data
+    result = conversion(source, target, rounding, saturating)(data)
+    if not (source.is_float and target.is_float) or saturating:
+        return result
+    if facts(target).max_finite >= facts(source).max_finite:
+        return result
+    return _overflowed(instance, op, data, result, target)
+
+
+def _overflowed(instance: Instance, op: Op, data: Value, result: Value, target: DType) -> Value:
+    """`result` with what lies beyond the range as the option says."""
+    is_beyond = np.isfinite(data) & ~np.isfinite(result)
+    if not is_beyond.any():
+        return result
+    instance.choose("overflow", op, f"numbers beyond the range of {target}")
+    if instance.options.overflow is Overflow.INFINITY:
+        return result
+    largest = np.copysign(np.float64(facts(target).max_finite), data.astype(np.float64)).astype(result.dtype)
+    return np.where(is_beyond, largest, result)

@@ -1,0 +1,83 @@
+"""What may be chosen about running a port: above all what its vendor leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from portcheck.execution.checking import check_whole
+
+_STEPS = 100_000_000_000
+_BYTES = 4 << 30
+
+
+class SumOrder(StrEnum):
+    """How the terms of a sum or product inside one instruction are combined."""
+
+    SEQUENTIAL = "sequential"
+    """One after the other, from the first."""
+    REVERSED = "reversed"
+    """One after the other, from the last."""
+    PAIRWISE = "pairwise"
+    """Neighbours first, then their sums."""
+    EXACT = "exact"
+    """In float64, rounded once to the accumulator."""
+
+
+class NanRule(StrEnum):
+    """What the larger or smaller of a number and NaN is."""
+
+    NUMBER = "number"
+    NAN = "nan"
+
+
+class Overflow(StrEnum):
+    """What a number beyond the finite range of a narrower float becomes."""
+
+    INFINITY = "infinity"
+    """NaN in a format without infinities."""
+    LARGEST = "largest"
+
+
+class Outlier(StrEnum):
+    """What an activation gives for an input outside its documented range."""
+
+    FUNCTION = "function"
+    """The function itself."""
+    UNDEFINED = "undefined"
+
+
+class Winner(StrEnum):
+    """Which of several values written to one element stays."""
+
+    LAST = "last"
+    FIRST = "first"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How to run.
+
+    What the documentation of NKI does not say is chosen here, and the run lists what it came to use: `sums` for the
+    order inside an instruction, `nan`, `overflow` (of casts to narrower floats), `outlier`, `winner` (of scattered
+    elements that share an index). `draws` is the seed of random numbers (None: a kernel that draws ends there).
+    `target` is the chip whose limits hold. `steps` is how many elements may be computed, each operation at a fixed
+    price besides; what takes more ends with an event. `memory` is the most bytes of all buffers together.
+    Raises InputError for a number that cannot be.
+    """
+
+    sums: SumOrder = SumOrder.SEQUENTIAL
+    nan: NanRule = NanRule.NUMBER
+    overflow: Overflow = Overflow.INFINITY
+    outlier: Outlier = Outlier.FUNCTION
+    winner: Winner = Winner.LAST
+    draws: int | None = None
+    target: str = "trn2"
+    steps: int = _STEPS
+    memory: int = _BYTES
+
+    def __post_init__(self) -> None:
+        check_whole("steps", self.steps, 0)
+        check_whole("memory", self.memory, 1)
+        if self.draws is not None:
+            check_whole("draws", self.draws)

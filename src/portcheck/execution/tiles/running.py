@@ -1,0 +1,161 @@
+"""Running a port: its kernels one after the other, the program instances of each in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from portcheck.core.errors import InputError, did_you_mean
+from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.tiles.binding import Argument, bound
+from portcheck.execution.tiles.control import Running, run_region
+from portcheck.execution.tiles.events import STOPS, Choice, Event, EventLog, Stop
+from portcheck.execution.tiles.expressions import integer_of
+from portcheck.execution.tiles.machine import Instance, Machine, Run
+from portcheck.execution.tiles.memory import Memory, contents
+from portcheck.execution.tiles.moving import check_written
+from portcheck.execution.tiles.options import Options
+from portcheck.ir import AxisKind, Launch, Program, Return, Side, operations
+from portcheck.knowledge import Chip, Knowledge, load
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """What a run left: tensors as they are at the end, what each kernel returned, and what there is to say.
+
+    `choices` are what the run decided because the vendor says nothing, each as an option says. `steps` were taken.
+    """
+
+    arrays: Mapping[str, Value]
+    returned: Mapping[str, tuple[Value, ...]]
+    events: tuple[Event, ...]
+    choices: tuple[Choice, ...]
+    steps: int
+
+    @property
+    def results(self) -> tuple[Value, ...]:
+        """What the last kernel returned."""
+        return list(self.returned.values())[-1] if self.returned else ()
+
+    @property
+    def faults(self) -> tuple[Event, ...]:
+        """The events that a correct kernel does not have."""
+        return tuple(event for event in self.events if event.is_fault)
+
+    @property
+    def stopped(self) -> Event | None:
+        """Why the run ended before its end; None if it did not."""
+        return next((event for event in self.events if event.kind in STOPS), None)
+
+
+@dataclass
+class _Outcome:
+    arrays: dict[str, Value] = field(default_factory=dict)
+    returned: dict[str, tuple[Value, ...]] = field(default_factory=dict)
+
+
+def run(
+    program: Program,
+    arguments: Mapping[str, Argument],
+    grid: Sequence[int] | None = None,
+    options: Options | None = None,
+) -> Execution:
+    """Runs all kernels of the port `program` in their order.
+
+    `arguments` has an array for every tensor parameter, a number for every scalar one and every size that no array
+    states, by the names of the program; attributes of an object by their dotted names or in a mapping. `grid` is how
+    many program instances there are along each axis, where the source does not say. Arrays are copied, never changed.
+    Raises InputError for a program or arguments that do not fit.
+    """
+    if program.side is not Side.NKI:
+        raise InputError(f"{program.path} is no port", "portcheck.execution.run runs CUDA kernels")
+    chosen = options or Options()
+    knowledge = load()
+    shared = Run(options=chosen, chip=_chip(knowledge, chosen.target), knowledge=knowledge)
+    shared.random = None if chosen.draws is None else np.random.default_rng(chosen.draws)
+    outcome = _Outcome()
+    try:
+        with np.errstate(all="ignore"):
+            for launch in program.launches:
+                _launch(shared, program, launch, arguments, grid, outcome)
+    except Stop:
+        pass
+    log: EventLog = shared.log
+    return Execution(
+        arrays=outcome.arrays, returned=outcome.returned, events=log.events(), choices=log.choices(), steps=shared.spent
+    )
+
+
+def _chip(knowledge: Knowledge, target: str) -> Chip:
+    for chip in knowledge.chips.values():
+        if target in (chip.name, *chip.targets):
+            return chip
+    known = sorted(name for chip in knowledge.chips.values() for name in chip.targets)
+    raise InputError(f"there is no chip {target}", did_you_mean(target, known) or f"the chips are {', '.join(known)}")
+
+
+def _launch(
+    shared: Run, program: Program, launch: Launch, arguments: Mapping[str, Argument], grid: Sequence[int] | None,
+    outcome: _Outcome,
+) -> None:  # fmt: skip
+    kernel = program.kernel(launch.kernel)
+    machine = bound(shared, kernel, launch, arguments)
+    machine.grid = _grid(machine, launch, grid)
+    machine.symbols.update({f"num_programs[{axis}]": extent for axis, extent in enumerate(machine.grid)})
+    machine.symbols.setdefault("num_programs[0]", 1)
+    try:
+        _run_instances(machine)
+    finally:
+        outcome.arrays.update({name: contents(memory) for name, memory in machine.tensors.items()})
+        outcome.arrays.update({name: contents(memory) for name, memory in machine.made.items()})
+        outcome.returned[kernel.name] = tuple(contents(memory) for memory in _results(machine))
+
+
+def _results(machine: Machine) -> list[Memory]:
+    names = machine.kernel.results if machine.returned is None else machine.returned
+    found = [machine.made.get(name) or machine.tensors.get(name) for name in names]
+    return [memory for memory in found if memory is not None]
+
+
+def _grid(machine: Machine, launch: Launch, given: Sequence[int] | None) -> tuple[int, ...]:
+    """How many program instances there are along each axis."""
+    if given is not None:
+        return tuple(int(extent) for extent in given)
+    if launch.grid:
+        instance = Instance(machine, (), dict(machine.symbols))
+        return tuple(integer_of(instance, extent) for extent in launch.grid)
+    axes = machine.kernel.axes
+    if any(axis.kind is AxisKind.PROGRAM for axis in axes):
+        raise InputError(f"the grid of {machine.kernel.name} is not known", "give the grid: (2,)")
+    return (1,) * len(axes)
+
+
+def _run_instances(machine: Machine) -> None:
+    """All program instances; those that wait for each other take turns."""
+    running: list[tuple[Instance, Running]] = []
+    for program in np.ndindex(*machine.grid):
+        symbols = dict(machine.symbols) | {f"program_id[{axis}]": place for axis, place in enumerate(program)}
+        instance = Instance(machine, program, dict(symbols))
+        running.append((instance, run_region(instance, machine.kernel.body)))
+    while running:
+        running = [one for one in running if _goes_on(one[1])]
+    _check_results(machine)
+
+
+def _goes_on(running: Running) -> bool:
+    """Runs an instance to its end or to the next barrier; whether it waits there."""
+    try:
+        next(running)
+    except StopIteration:
+        return False
+    return True
+
+
+def _check_results(machine: Machine) -> None:
+    returns = [op for op in operations(machine.kernel.body) if isinstance(op, Return)]
+    instance = Instance(machine, (), {})
+    for memory in _results(machine):
+        if returns:
+            check_written(instance, memory, returns[-1])

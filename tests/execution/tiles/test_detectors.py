@@ -1,0 +1,213 @@
+"""Each fault is found in a kernel that has it, and none in its twin that does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.execution.tiles.ports import NEW, any_lowered, executed, normal
+
+from portcheck.core.errors import InputError
+from portcheck.execution.tiles import EventKind, Options, run
+
+COPY = (
+    NEW
+    + """
+def copy(x):
+    rows, columns = x.shape
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(({partitions}, columns), dtype=x.dtype, buffer=nl.{space})
+    nisa.dma_copy(dst=tile[0:{read}, 0:columns], src=x[0:{read}, 0:columns])
+    nisa.dma_copy(dst=out[0:{written}, 0:columns], src=tile[0:{written}, 0:columns])
+    return out
+"""
+)
+
+
+def copied(
+    rows: int = 8, columns: int = 8, *, read: object = "rows", written: object = "rows", partitions: int = 128,
+    space: str = "sbuf",
+) -> list[EventKind]:  # fmt: skip
+    text = COPY.format(read=read, written=written, partitions=partitions, space=space)
+    return [event.kind for event in executed(text, {"x": normal(1, rows, columns)}).events]
+
+
+def test_a_plain_copy_is_silent() -> None:
+    assert copied() == []
+
+
+def test_a_value_never_written_that_reaches_the_result_is_found() -> None:
+    done = executed(COPY.format(read=7, written=8, partitions=128, space="sbuf"), {"x": normal(1, 8, 8)})
+    kinds = [EventKind.UNINITIALISED_READ, EventKind.UNDEFINED_RESULT, EventKind.UNWRITTEN_RESULT]
+    assert [event.kind for event in done.events] == kinds
+    assert [(event.element, event.count) for event in done.events] == [((7, 0), 8)] * 3
+    assert [event.kind for event in done.faults] == kinds[1:]
+    assert {event.span.start.line for event in done.events[:2]} == {13}
+    assert np.isnan(done.results[0][7]).all()
+    assert not np.isnan(done.results[0][:7]).any()
+
+
+def test_a_part_of_the_result_that_is_not_written_is_found() -> None:
+    assert copied(written=7) == [EventKind.UNWRITTEN_RESULT]
+
+
+def test_a_value_never_written_is_harmless_where_nothing_comes_of_it() -> None:
+    text = (
+        NEW
+        + """
+def padded(x):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 4), dtype=x.dtype, buffer=nl.sbuf)
+    twice = nl.ndarray((128, 4), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile[0:8, 0:4], src=x)
+    nisa.tensor_scalar(dst=twice, data=tile, op0=nl.multiply, operand0=2.0)
+    nisa.dma_copy(dst=out, src=twice[0:8, 0:4])
+    return out
+"""
+    )
+    done = executed(text, {"x": normal(1, 8, 4)})
+    assert [(event.kind, event.element, event.count) for event in done.events] == [
+        (EventKind.UNINITIALISED_READ, (8, 0), 480)
+    ]
+    assert done.faults == ()
+    assert (done.results[0] == 2 * normal(1, 8, 4)).all()
+
+
+def test_more_partitions_than_the_chip_has_are_found() -> None:
+    assert copied(partitions=128) == []
+    assert copied(partitions=129) == [EventKind.LIMIT_EXCEEDED]
+
+
+def test_more_bytes_of_a_partition_than_the_memory_has_are_found() -> None:
+    assert copied(columns=4096, space="psum") == []
+    assert copied(columns=4097, space="psum") == [EventKind.LIMIT_EXCEEDED]
+    assert copied(columns=57344) == []
+    assert copied(columns=57345) == [EventKind.LIMIT_EXCEEDED]
+
+
+def test_limits_are_those_of_the_chip() -> None:
+    text = COPY.format(read=8, written=8, partitions=128, space="sbuf")
+    for target, columns in (("trn1", 49152), ("trn3", 65536)):
+        for size, faults in ((columns, 0), (columns + 1, 1)):
+            done = executed(text, {"x": normal(1, 8, size)}, target=target)
+            assert len(done.faults) == faults, (target, size)
+
+
+def test_an_index_outside_is_found() -> None:
+    text = (
+        NEW
+        + """
+def shifted(x, start):
+    out = nl.ndarray((8, 4), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((8, 4), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x[start:start + 8, 0:4])
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+"""
+    )
+    assert executed(text, {"x": normal(1, 10, 4), "start": 2}).events == ()
+    done = executed(text, {"x": normal(1, 10, 4), "start": 3})
+    assert [event.kind for event in done.faults] == [
+        EventKind.OUT_OF_BOUNDS, EventKind.UNDEFINED_RESULT, EventKind.UNWRITTEN_RESULT,
+    ]  # fmt: skip
+    assert (done.faults[0].element, done.faults[0].count) == ((10, 0), 4)
+
+
+def test_a_name_without_a_value_is_named() -> None:
+    text = (
+        NEW
+        + """
+def scaled(x, factor):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=factor)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+"""
+    )
+    assert executed(text, {"x": normal(1, 8, 4), "factor": 2.0}).events == ()
+    with pytest.raises(InputError, match="needs a value for factor"):
+        executed(text, {"x": normal(1, 8, 4)})
+    with pytest.raises(InputError, match="nothing in scaled is called facter"):
+        executed(text, {"x": normal(1, 8, 4), "facter": 2.0})
+
+
+def test_sizes_that_do_not_fit_each_other_are_told() -> None:
+    text = (
+        NEW
+        + """
+def added(x, y):
+    k, l = y.shape
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    a = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.sbuf)
+    b = nl.ndarray((k, l), dtype=y.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.dma_copy(dst=b, src=y)
+    nisa.tensor_tensor(dst=a, data1=a, data2=b, op=nl.add)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+    )
+    assert executed(text, {"x": normal(1, 8, 4), "y": normal(2, 8, 4)}).events == ()
+    done = executed(text, {"x": normal(1, 8, 4), "y": normal(2, 8, 5)})
+    assert done.stopped is not None and done.stopped.kind is EventKind.SHAPE_MISMATCH
+    with pytest.raises(InputError, match="x has 2 dimensions in added, and the array has 3"):
+        executed(text, {"x": normal(1, 8, 4, 2), "y": normal(2, 8, 4)})
+
+
+def test_what_was_not_understood_ends_the_run_where_it_is_reached() -> None:
+    text = (
+        NEW
+        + """
+def strange(x, rounds):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(rounds):
+        nisa.no_such_instruction(dst=out, src=x)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+"""
+    )
+    program = any_lowered(text)
+    assert run(program, {"x": normal(1, 8, 4), "rounds": 0}).stopped is None
+    stopped = run(program, {"x": normal(1, 8, 4), "rounds": 1}).stopped
+    assert stopped is not None and stopped.kind is EventKind.NOT_EXECUTED
+    assert stopped.span.start.line == 12
+    assert "no_such_instruction" in stopped.message
+
+
+def test_what_the_kernel_asserts_is_checked() -> None:
+    text = (
+        NEW
+        + """
+def even(x):
+    n, m = x.shape
+    assert m % 2 == 0
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+"""
+    )
+    assert executed(text, {"x": normal(1, 8, 4)}).events == ()
+    stopped = executed(text, {"x": normal(1, 8, 5)}).stopped
+    assert stopped is not None and stopped.kind is EventKind.ASSUMPTION_BROKEN
+
+
+def test_a_budget_ends_the_run() -> None:
+    text = COPY.format(read=8, written=8, partitions=128, space="sbuf")
+    given = {"x": normal(1, 8, 8)}
+    needed = executed(text, given).steps
+    assert executed(text, given, steps=needed).stopped is None
+    stopped = executed(text, given, steps=needed - 1).stopped
+    assert stopped is not None and stopped.kind is EventKind.BUDGET_SPENT
+    assert executed(text, given, memory=100).stopped is not None
+
+
+def test_options_that_cannot_be_are_refused() -> None:
+    with pytest.raises(InputError, match="steps"):
+        Options(steps=-1)
+    with pytest.raises(InputError, match="there is no chip trn9"):
+        executed(COPY.format(read=8, written=8, partitions=8, space="sbuf"), {"x": normal(1, 8, 8)}, target="trn9")

@@ -1,0 +1,38 @@
+"""Kernels of our own give what NumPy gives, for every class of call and both generations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.execution.tiles import first_kernels
+from tests.execution.tiles.ports import Case, differences, executed
+
+CASES = (*first_kernels.CASES,)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_kernel_computes_its_reference(case: Case) -> None:
+    done = executed(case.source, case.arguments, case.grid, **case.options)
+    assert done.stopped is None
+    assert done.faults == ()
+    assert differences(case, done) == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_reference_that_is_a_little_off_is_found(case: Case) -> None:
+    done = executed(case.source, case.arguments, case.grid, **case.options)
+
+    def spoilt(given: object) -> tuple[np.ndarray, ...]:
+        wanted = [np.array(result, copy=True) for result in case.reference(case.arguments)]
+        last = wanted[-1].reshape(-1)
+        last[-1] = last[-1] * 1.01 + 1 if last.dtype.kind == "f" else last[-1] + 1
+        return tuple(wanted)
+
+    assert differences(replace(case, reference=spoilt), done)
+
+
+def test_names_are_used_once() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
