@@ -8,7 +8,7 @@ from portcheck.knowledge.constructs import Construct, ConstructKind, ErrorBound
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable
 from portcheck.knowledge.limits import Limit
 from portcheck.knowledge.load import Knowledge, load
-from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant
+from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorForm, OperatorObject, TileConstant
 from portcheck.knowledge.schema import UNKNOWN, Unknown
 from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.signatures import VALUE_NEUTRAL, WRITTEN, Parameter, Role
@@ -35,6 +35,7 @@ __all__ = [
     "NkiSpace",
     "NkiVersion",
     "ObjectTable",
+    "OperatorForm",
     "OperatorObject",
     "Order",
     "Parameter",

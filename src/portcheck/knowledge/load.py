@@ -140,6 +140,14 @@ class Knowledge:
         """The operator object `name`, such as "nki.language.add" or "numpy.add"."""
         return self.objects.operators.get(name)
 
+    def operator_called(self, word: str) -> OperatorObject | None:
+        """The operator object that signatures call `word` where they give it as a default: "maximum"."""
+        return self._operators_by_word.get(word)
+
+    @cached_property
+    def _operators_by_word(self) -> Mapping[str, OperatorObject]:
+        return {entry.name: entry for entry in self.objects.operators.values()}
+
     def space(self, name: str) -> NkiSpace | None:
         """The memory space `name`, such as "nki.language.sbuf"."""
         return self.objects.spaces.get(name)

@@ -25,17 +25,35 @@ class NkiSpace(StrEnum):
     PRIVATE_HBM = "private_hbm"
 
 
+class OperatorForm(StrEnum):
+    """How an operator object is made of an operator of the IR."""
+
+    PLAIN = "plain"
+    """It is that operator."""
+    IDENTITY = "identity"
+    """It gives its operand."""
+    DERIVATIVE = "derivative"
+    """The derivative of a function."""
+    MAGNITUDES = "magnitudes"
+    """The operator on absolute values."""
+    LEAKY = "leaky"
+    """The operand where it is positive, elsewhere the operand times a parameter."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorObject:
     """An operator passed as an object (`op=nl.add`), with the IR operator it stands for (None when the IR has none).
 
-    `reduces` says whether it is legal as a reduction; `bitwise` whether it works on bit patterns without casts.
-    `engine` and `targets` restrict where it runs; both empty when it runs wherever the instruction does.
+    One of another form than plain is made of the operator `of`, or of none. `reduces` says whether it is legal as a
+    reduction; `bitwise` whether it works on bit patterns without casts. `targets` are the chips that have it, empty for
+    all.
     """
 
     name: str
     names: tuple[str, ...]
     operator: Operator | None
+    form: OperatorForm
+    of: Operator | None
     reduces: bool
     bitwise: bool
     activation: bool
@@ -135,6 +153,8 @@ def _operator(key: str, table: Table, sources: Sources) -> OperatorObject:
         name=key,
         names=table.texts("names"),
         operator=table.optional_member("operator", Operator),
+        form=table.member("form", OperatorForm, OperatorForm.PLAIN),
+        of=table.optional_member("of", Operator),
         reduces=table.flag("reduces", False),
         bitwise=table.flag("bitwise", False),
         activation=table.flag("activation", False),

@@ -38,6 +38,8 @@ class Role(StrEnum):
     REDUCE_DESTINATION = "reduce_destination"
     REDUCE_COMMAND = "reduce_command"
     REDUCE_INITIAL = "reduce_initial"
+    PARAMETER = "parameter"
+    """A number that shapes the function of an activation."""
     NEGATE = "negate"
     AXIS = "axis"
     KEEP_DIMENSIONS = "keep_dimensions"
@@ -90,10 +92,16 @@ class Role(StrEnum):
     FORMAT = "format"
     SCHEDULING = "scheduling"
     """When, or on which part of an engine, something is done."""
+    IGNORED = "ignored"
+    """The version takes it and does not look at it."""
     OTHER = "other"
 
 
-VALUE_NEUTRAL = frozenset({Role.ENGINE, Role.NAME, Role.BUFFER, Role.ADDRESS, Role.DESCRIPTOR_MODE, Role.SCHEDULING})
+VALUE_NEUTRAL = frozenset(
+    {
+        Role.ENGINE, Role.NAME, Role.BUFFER, Role.ADDRESS, Role.DESCRIPTOR_MODE, Role.SCHEDULING, Role.IGNORED,
+    }
+)  # fmt: skip
 """The roles whose argument does not change what is computed, only where, when or how fast."""
 WRITTEN = frozenset({Role.DESTINATION, Role.REDUCE_DESTINATION, Role.EXPECTED})
 """The roles whose argument is written."""

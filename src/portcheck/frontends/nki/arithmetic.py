@@ -136,6 +136,12 @@ def product(factors: tuple[Expr, ...]) -> Expr:
 Polynomial = dict[tuple[Expr, ...], int]
 
 
+def folded(expression: Expr) -> Expr:
+    """`expression`, as one number if it is a known integer."""
+    value = known_int(expression)
+    return expression if value is None else integer(value)
+
+
 def polynomial(expression: Expr) -> Polynomial | None:
     """`expression` as a sum of integer multiples of products of atoms; None when it is too large or no integer."""
     if not is_small(expression):

@@ -25,6 +25,8 @@ from portcheck.frontends.nki.views import mask_by_position
 from portcheck.ir import Expr, Operator, Space, Symbol
 from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, NkiSpace, OperatorObject, Parameter, Role
 
+_QUALIFIED = 2
+"""Names of operator objects have at least this many dots, unless they are defaults written as signatures write them."""
 _SPACES = {NkiSpace.SBUF: Space.SHARED, NkiSpace.PSUM: Space.PSUM}
 
 
@@ -193,7 +195,11 @@ def _role_called(name: str) -> Role:
 
 def operator_object(context: Context, value: Value | None) -> OperatorObject | None:
     """The operator object that `value` names."""
-    return context.knowledge.operator_object(value.name) if isinstance(value, External) else None
+    if not isinstance(value, External):
+        return None
+    found = context.knowledge.operator_object(value.name)
+    is_default = value.name.count(".") < _QUALIFIED
+    return context.knowledge.operator_called(value.name.rpartition(".")[2]) if is_default and not found else found
 
 
 def ir_operator(entry: OperatorObject | None) -> Operator | None:

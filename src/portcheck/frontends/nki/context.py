@@ -73,6 +73,8 @@ class Context:
     symbols: dict[str, None] = field(default_factory=dict)
     program_axes: dict[str, Axis] = field(default_factory=dict)
     results: tuple[str, ...] = ()
+    registers: dict[str, View] = field(default_factory=dict)
+    """The accumulator registers of each engine that has any."""
     via: str = ""
     loop_depth: int = 0
     carried: list[Sequence[Carried]] = field(default_factory=list)

@@ -105,7 +105,8 @@ def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = ""
 def is_in_sight(context: Context, view: View) -> bool:
     """Whether the buffer of `view` is a parameter or was allocated where it can be seen."""
     name = view.buffer.name
-    return name in context.facts or context.builder.sees_buffer(name)
+    is_register = any(view.buffer.name == name for view in context.registers.values())
+    return is_register or name in context.facts or context.builder.sees_buffer(name)
 
 
 def settled(context: Context, result: Result, hint: str = "") -> View:

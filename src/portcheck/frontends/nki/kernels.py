@@ -15,6 +15,7 @@ from portcheck.frontends.nki.data import scalar_symbol
 from portcheck.frontends.nki.evaluate import evaluate
 from portcheck.frontends.nki.flow import FlowKind
 from portcheck.frontends.nki.frame import Frame, names_stored_into
+from portcheck.frontends.nki.lowering.accumulators import with_registers
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.returning import emit_return
 from portcheck.frontends.nki.skipping import note_calls
@@ -105,7 +106,7 @@ def _lower(
         name=function.name,
         parameters=tuple(_parameter(context, function, parameter) for parameter in all_parameters(function.node)),
         axes=tuple(context.program_axes.values()),
-        body=tuple(body),
+        body=with_registers(context, body),
         span=span,
         results=context.results,
     )

@@ -12,7 +12,8 @@ from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, buffers_of, condition_of, expressions_of, flag_called, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.lowering.compute import combine, single
+from portcheck.frontends.nki.lowering.compute import combine
+from portcheck.frontends.nki.lowering.functions import single
 from portcheck.frontends.nki.values import (
     NONE,
     External,

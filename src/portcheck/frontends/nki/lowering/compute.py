@@ -4,102 +4,71 @@ from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32, INT32, INT64, UINT32, DType
 from portcheck.frontends.nki.arithmetic import literal
-from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator, operator_object
-from portcheck.frontends.nki.data import Operand, cast, compute, operand, store
+from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
+from portcheck.frontends.nki.data import Operand, cast, compute
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.lowering.reducing import combine_free
-from portcheck.frontends.nki.values import Items, Result, Value, View
-from portcheck.ir import OpaqueKind, Operator, Random, Select, ValueType, arity
+from portcheck.frontends.nki.lowering.accumulators import reduce_beside
+from portcheck.frontends.nki.lowering.functions import (
+    BITWISE,
+    applied,
+    combination,
+    function_of,
+    is_identity,
+    operand_for,
+    operator_for,
+    rank_of,
+    single,
+)  # fmt: skip
+from portcheck.frontends.nki.values import External, Items, Value, View
+from portcheck.ir import COMPARISONS, OpaqueKind, Operator, Random, Select, Space, ValueType, arity
+from portcheck.ir.operators import INTEGER
 from portcheck.knowledge import OperatorObject, Role, Semantics
 
-EXACT = frozenset(
-    {
-        Operator.ABSOLUTE, Operator.SQUARE, Operator.RELU, Operator.SIGN, Operator.NEGATE, Operator.FLOOR,
-        Operator.CEIL, Operator.TRUNC, Operator.RECIPROCAL, Operator.LOGICAL_NOT, Operator.BITWISE_NOT,
-    }
-)  # fmt: skip
-_BITWISE = frozenset(
-    {
-        Operator.BITWISE_AND, Operator.BITWISE_OR, Operator.BITWISE_XOR, Operator.BITWISE_NOT, Operator.SHIFT_LEFT,
-        Operator.SHIFT_RIGHT_LOGICAL, Operator.SHIFT_RIGHT_ARITHMETIC,
-    }
-)  # fmt: skip
-IDENTITIES = frozenset({"copy", "bypass"})
 _DISTRIBUTIONS = {Semantics.RANDOM_UNIFORM: "uniform", Semantics.RANDOM_NORMAL: "normal"}
-
-
-def rank_of(value: Value | None) -> int:
-    """How many dimensions a tile has; 0 for anything else."""
-    return len(value.shape) if isinstance(value, View | Result) else 0
-
-
-def operand_for(call: Call, value: Value | None, rank: int = 0) -> Operand:
-    """`value` as an operand; raises MisunderstoodError when it is none."""
-    found = operand(call.context, value, rank)
-    if found is None:
-        raise MisunderstoodError("an operand is not understood")
-    return found
-
-
-def operator_for(call: Call, role: Role) -> OperatorObject | None:
-    """The operator object in `role`; None when it is left out, an error when it is not known."""
-    value = call.given(role)
-    if value is None:
-        return None
-    entry = operator_object(call.context, value)
-    if entry is None or (ir_operator(entry) is None and entry.name not in IDENTITIES):
-        raise MisunderstoodError(f"the operator {getattr(value, 'name', '')} is not understood".replace("  ", " "))
-    return entry
-
-
-def applied(call: Call, operator: Operator, left: Operand, right: Operand, *, reverse: bool = False) -> Operand:
-    """`left operator right` in the engine's arithmetic; bit patterns are left as they are."""
-    if arity(operator) != 2:
-        raise MisunderstoodError(f"{operator.value} takes no second operand")
-    if reverse:
-        left, right = right, left
-    mask = call.mask_at(max(len(left.shape), len(right.shape)))
-    if operator in _BITWISE:
-        dtype = right.dtype if left.is_scalar else left.dtype
-        return compute(call.context, operator, (left, right), dtype, via=call.via, mask=mask)
-    return compute(call.context, operator, (left, right), FLOAT32, via=call.via, mask=mask)
 
 
 def unary(call: Call) -> Value:
     """One operator on one tile."""
-    operator = call.api.operator or ir_operator(operator_for(call, Role.OPERATOR))
     given = call.given(Role.SOURCE)
-    if operator is None:
-        raise MisunderstoodError("the operator has no counterpart in the IR")
-    value = operand_for(call, given)
-    return call.finish(single(call, operator, value), given)
+    return call.finish(_function(call, operand_for(call, given)), given)
 
 
-def single(call: Call, operator: Operator, value: Operand) -> Operand:
-    """`operator` applied to a tile in the engine's arithmetic."""
-    if arity(operator) != 1:
-        raise MisunderstoodError(f"{operator.value} lacks an operand")
-    dtype = value.dtype if operator in _BITWISE else FLOAT32
-    return compute(
-        call.context, operator, (value,), dtype, via=call.via, mask=call.mask_at(len(value.shape)),
-        approximate=operator not in EXACT,
-    )  # fmt: skip
+def _function(call: Call, value: Operand, parameter: Operand | None = None) -> Operand:
+    """The function of the call on one operand: its operator argument, what it always does, or what it is called."""
+    if call.api.operator is not None:
+        return single(call, call.api.operator, value)
+    entry = operator_for(call, Role.OPERATOR) or _named(call)
+    if entry is None:
+        raise MisunderstoodError("the function has no counterpart in the IR")
+    return function_of(call, entry, value, parameter)
+
+
+def _named(call: Call) -> OperatorObject | None:
+    """The operator object of the same name as the call."""
+    return call.context.knowledge.operator_object(call.api.name)
 
 
 def binary(call: Call) -> Value:
     """One operator on two tiles, or on a tile and a scalar."""
     sources = call.all(Role.SOURCE)
-    operator = call.api.operator or ir_operator(operator_for(call, Role.OPERATOR))
-    if operator is None or len(sources) != 2:
-        raise MisunderstoodError("the operator or an operand is not understood")
-    return combine(call, operator, sources[0], sources[1])
+    if len(sources) != 2:
+        raise MisunderstoodError("an operand is not understood")
+    if call.api.operator is not None:
+        return combine(call, call.api.operator, sources[0], sources[1])
+    entry = operator_for(call, Role.OPERATOR) or _named(call)
+    if entry is None:
+        raise MisunderstoodError("the operator has no counterpart in the IR")
+    if entry.operator is not None:
+        return combine(call, entry.operator, sources[0], sources[1])
+    left, right = (operand_for(call, source) for source in sources)
+    return call.finish(combination(call, entry, left, right, reverse=False), *sources)
 
 
 def combine(call: Call, operator: Operator, first: Value, second: Value) -> Value:
     """`first operator second`, rounded once to the result's dtype."""
     left, right = operand_for(call, first), operand_for(call, second)
-    native = _native(left, right)
-    if native is not None and operator not in _BITWISE:
+    native = _native(call, operator, left, right, (first, second))
+    if native is not None:
         mask = call.mask_at(max(len(left.shape), len(right.shape)))
         result = compute(call.context, operator, (left, right), native, via=call.via, mask=mask)
     else:
@@ -107,9 +76,26 @@ def combine(call: Call, operator: Operator, first: Value, second: Value) -> Valu
     return call.finish(result, first, second)
 
 
-def _native(left: Operand, right: Operand) -> DType | None:
-    """int32 or uint32 when both operands are: the general-purpose engine computes those natively."""
-    return left.dtype if left.dtype == right.dtype and left.dtype in (INT32, UINT32) else None
+def _native(
+    call: Call, operator: Operator, left: Operand, right: Operand, sources: tuple[Value, Value]
+) -> DType | None:
+    """int32 or uint32 where the general-purpose engine computes in it: all tiles have it and none lies in PSUM."""
+    if operator in BITWISE or (operator not in INTEGER and operator not in COMPARISONS):
+        return None
+    if left.dtype != right.dtype or left.dtype not in (INT32, UINT32):
+        return None
+    destination = call.destination()
+    views = [item for item in (*sources, destination) if isinstance(item, View)]
+    if any(view.buffer.space is Space.PSUM for view in views) or _engine(call) == "vector":
+        return None
+    is_kept = destination is None or destination.buffer.dtype in (INT32, UINT32)
+    return left.dtype if is_kept or call.context.is_legacy else None
+
+
+def _engine(call: Call) -> str:
+    """The engine that the call asks for; "" where it asks for none that is known."""
+    value = call.given(Role.ENGINE)
+    return (call.context.knowledge.engine(value.name) or "") if isinstance(value, External) else ""
 
 
 def tensor_scalar(call: Call) -> Value:
@@ -127,19 +113,20 @@ def scalar_tensor_tensor(call: Call) -> Value:
 
 def _stage(call: Call, value: Operand, operator: Role, other: Role, reverse: Role, rank: int) -> Operand:
     entry = operator_for(call, operator)
-    kind = ir_operator(entry)
-    if entry is None or kind is None:
+    if entry is None or is_identity(entry):
+        call.asked.update((other, reverse))
         return value
-    if call.given(other) is None or arity(kind) == 1:
-        return single(call, kind, value)
-    return applied(call, kind, value, operand_for(call, call.given(other), rank), reverse=call.flag(reverse))
+    second = call.given(other)
+    if second is None or (entry.operator is not None and arity(entry.operator) == 1):
+        return function_of(call, entry, value)
+    return combination(call, entry, value, operand_for(call, second, rank), reverse=call.flag(reverse))
 
 
 def activation(call: Call) -> Value:
     """op(data * scale + bias), optionally summed over the free axes."""
     given = call.given(Role.SOURCE)
     value, bias = _activated(call, given)
-    _reduce_beside(call, value)
+    reduce_beside(call, value, Operator.ADD)
     return call.finish(value, given, bias)
 
 
@@ -154,38 +141,17 @@ def _activated(call: Call, given: Value | None) -> tuple[Operand, Value | None]:
         value = applied(call, kind, value, operand_for(call, bias, rank))
     value = _stage(call, value, Role.OPERATOR0, Role.OPERAND0, Role.REVERSE0, rank)
     value = _stage(call, value, Role.OPERATOR1, Role.OPERAND1, Role.REVERSE1, rank)
-    entry = operator_for(call, Role.OPERATOR)
-    operator = call.api.operator or ir_operator(entry)
-    if operator is None and (entry is None or entry.name not in IDENTITIES):
-        raise MisunderstoodError("the function has no counterpart in the IR")
-    if operator is None:
-        return cast(call.context, value, FLOAT32, call.via), bias
-    return single(call, operator, value), bias
+    parameter = call.given(Role.PARAMETER)
+    slope = operand_for(call, parameter, rank) if parameter is not None else None
+    return _function(call, value, slope), bias
 
 
 def tensor_scalar_reduce(call: Call) -> Value:
     """data op0 operand0, and its reduction over the free axes beside it."""
     given = call.given(Role.SOURCE)
     value = _stage(call, operand_for(call, given), Role.OPERATOR0, Role.OPERAND0, Role.REVERSE0, rank_of(given))
-    _reduce_beside(call, value)
+    reduce_beside(call, value, Operator.ADD)
     return call.finish(value, given, call.given(Role.OPERAND0))
-
-
-def _reduce_beside(call: Call, value: Operand) -> None:
-    """Stores the reduction of `value` over its free axes where the call asks for it."""
-    target = call.destination(Role.REDUCE_DESTINATION)
-    if target is None:
-        if call.given(Role.REDUCE_DESTINATION) is not None:
-            raise MisunderstoodError("the destination of the reduction is not understood")
-        return
-    command = getattr(call.given(Role.REDUCE_COMMAND), "name", "").rpartition(".")[2]
-    if command in ("reduce", "load_reduce", "reset"):
-        raise MisunderstoodError(f"a reduction that continues an accumulator ({command})")
-    operator = ir_operator(operator_for(call, Role.REDUCE_OPERATOR)) or Operator.ADD
-    reduced = combine_free(call, operator, value)
-    if call.flag(Role.NEGATE):
-        reduced = compute(call.context, Operator.NEGATE, (reduced,), FLOAT32, via=call.via)
-    store(call.context, target, reduced, via=call.via, mask=None)
 
 
 def nary(call: Call) -> Value:

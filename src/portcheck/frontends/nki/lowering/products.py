@@ -1,17 +1,19 @@
-"""Matrix products and scans."""
+"""Matrix products."""
 
 from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32
-from portcheck.frontends.nki.arithmetic import known_int
-from portcheck.frontends.nki.bind import Call, ir_operator, operator_object
-from portcheck.frontends.nki.data import Operand, cast, operand, store
+from portcheck.frontends.nki.arithmetic import folded, known_int, product
+from portcheck.frontends.nki.bind import Call
+from portcheck.frontends.nki.data import Operand, as_view, load, store
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.lowering.compute import applied, operand_for
 from portcheck.frontends.nki.lowering.memory import flattened_operand
-from portcheck.frontends.nki.values import NONE, Result, Value, View
-from portcheck.ir import Branch, Matmul, Operator, Order, Scan, Space, Transpose, ValueType, WriteMode
+from portcheck.frontends.nki.values import NONE, External, Result, Value, View
+from portcheck.frontends.nki.views import reshape
+from portcheck.ir import Branch, Matmul, Order, Space, Transpose, ValueType, WriteMode
 from portcheck.knowledge import Role
+
+PAIRED_ROWS = "double_row"
 
 
 def matmul(call: Call) -> Value:
@@ -24,11 +26,10 @@ def matmul(call: Call) -> Value:
         if len(sources) != 2:
             raise MisunderstoodError("an operand is not understood")
         stationary, moving = sources
-    left = flattened_operand(call, stationary)
-    right = flattened_operand(call, moving)
+    left, right = (_matrix(call, side) for side in (stationary, moving))
     if len(left.shape) != 2 or len(right.shape) != 2:
         raise MisunderstoodError("an operand is not a matrix")
-    if not is_engine and not call.flag(Role.TRANSPOSE):
+    if not call.flag(Role.TRANSPOSE) and not is_engine:
         shape = (left.shape[1], left.shape[0])
         turned = context.builder.result(
             Transpose, via=call.via, operand=left.expression, permutation=(1, 0), type=ValueType(left.dtype, shape)
@@ -49,6 +50,19 @@ def matmul(call: Call) -> Value:
     return NONE
 
 
+def _matrix(call: Call, side: Value | None) -> Operand:
+    """An operand as a matrix; in the mode of paired rows the partition and the dimension behind it are contracted."""
+    mode = call.given(Role.PERFORMANCE)
+    word = mode.name.rpartition(".")[2] if isinstance(mode, External) else ""
+    if word in ("", "none"):
+        return flattened_operand(call, side)
+    view = as_view(call.context, side)
+    if word != PAIRED_ROWS or view is None or len(view.shape) < 3:
+        raise MisunderstoodError(f"a product in the mode {word}")
+    shape = (folded(product(view.shape[:2])), folded(product(view.shape[2:])))
+    return load(call.context, reshape(call.context, view, shape))
+
+
 def _accumulated(call: Call, destination: View, value: Operand) -> None:
     """Stores a product: into a group, over what was there or on top of it; both where that depends on a condition."""
     context = call.context
@@ -65,36 +79,3 @@ def _accumulated(call: Call, destination: View, value: Operand) -> None:
         context.builder.emit(Branch, via=call.via, condition=given, then=tuple(added), otherwise=tuple(first))
     else:
         raise MisunderstoodError("whether the product accumulates is not known")
-
-
-def scan(call: Call) -> Value:
-    """A running combination along the free axis."""
-    context = call.context
-    sources = call.all(Role.SOURCE)
-    multiplier = ir_operator(operator_object(context, call.given(Role.OPERATOR0)))
-    operator = ir_operator(operator_object(context, call.given(Role.OPERATOR1)))
-    operands = [operand(context, source) for source in sources]
-    present = [cast(context, item, FLOAT32, call.via) for item in operands if item is not None]
-    if operator is None or len(present) != len(sources) or not present:
-        raise MisunderstoodError("the operator or an operand is not understood")
-    if call.flag(Role.REVERSE0) or call.flag(Role.REVERSE1):
-        raise MisunderstoodError("a scan with reversed operands")
-    initial = operand(context, call.given(Role.INITIAL))
-    if call.given(Role.OPERAND0) is not None:
-        present = [_prepared(call, present[0], multiplier)]
-        multiplier = None
-    if len(present) != (1 if multiplier is None else 2):
-        raise MisunderstoodError("the operator or an operand is not understood")
-    shape = present[0].shape
-    made = context.builder.result(
-        Scan, via=call.via, operator=operator, operands=tuple(item.expression for item in present),
-        type=ValueType(FLOAT32, shape), dimension=len(shape) - 1, multiplier=multiplier, accumulate=ValueType(FLOAT32),
-        initial=cast(context, initial, FLOAT32, call.via).expression if initial is not None else None,
-    )  # fmt: skip
-    return call.finish(Operand(made, FLOAT32, shape), *sources)
-
-
-def _prepared(call: Call, value: Operand, operator: Operator | None) -> Operand:
-    if operator is None:
-        return value
-    return applied(call, operator, value, operand_for(call, call.given(Role.OPERAND0), len(value.shape)))

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from portcheck.core.dtype import BOOL, FLOAT32, INT32, INT64
 from portcheck.frontends.nki.arithmetic import known_int, literal, plus, times
 from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
-from portcheck.frontends.nki.data import Operand, aligned, broadcast_shape, cast, compute, operand, store
+from portcheck.frontends.nki.data import Operand, aligned, as_number, broadcast_shape, cast, compute, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.lowering.compute import operand_for, operator_for, rank_of
+from portcheck.frontends.nki.lowering.accumulators import reduce_beside
+from portcheck.frontends.nki.lowering.functions import operand_for, operator_for, rank_of
 from portcheck.frontends.nki.lowering.memory import condition
-from portcheck.frontends.nki.lowering.reducing import combine_free
-from portcheck.frontends.nki.values import Grid, Items, Value
+from portcheck.frontends.nki.values import Grid, Items, Result, Value, View
 from portcheck.frontends.nki.views import positions
 from portcheck.ir import Expr, Operator, Select, Symbol, ValueType, apply, integer
 from portcheck.knowledge import Role
@@ -26,11 +26,14 @@ def select(call: Call) -> Value:
         raise MisunderstoodError("an operand is not understood")
     rank = max(rank_of(source) for source in sources)
     truth = condition(call, operand_for(call, predicate, rank))
-    chosen = _chosen(call, truth, operand_for(call, sources[0], rank), operand_for(call, sources[1], rank))
-    target = call.destination(Role.REDUCE_DESTINATION)
-    if target is not None:
-        operator = ir_operator(operator_for(call, Role.REDUCE_OPERATOR)) or Operator.MAXIMUM
-        store(call.context, target, combine_free(call, operator, chosen), via=call.via)
+    first, second = (operand_for(call, source, rank) for source in sources)
+    if call.flag(Role.REVERSE0):
+        first, second = second, first
+    if call.api.with_role(Role.REDUCE_DESTINATION):
+        first, second = (cast(call.context, side, FLOAT32, call.via) for side in (first, second))
+    chosen = _chosen(call, truth, first, second)
+    if call.api.with_role(Role.REDUCE_DESTINATION):
+        reduce_beside(call, chosen, Operator.MAXIMUM)
     return call.finish(chosen, *sources)
 
 
@@ -61,6 +64,8 @@ def affine_select(call: Call) -> Value:
             raise MisunderstoodError("the comparison is not understood")
         test = apply(operator, affine(call, len(value.shape)), integer(0))
     truth = Operand(test, BOOL, value.shape)
+    if call.result_dtype(given) != value.dtype:
+        value = cast(call.context, value, FLOAT32, call.via)
     return call.finish(_chosen(call, truth, value, operand_for(call, call.given(Role.ON_FALSE))), given)
 
 
@@ -128,7 +133,7 @@ def range_select(call: Call) -> Value:
     given = call.given(Role.ON_TRUE)
     value = operand_for(call, given)
     start = call.number(Role.START) or literal(0)
-    place = Operand(plus(Symbol("dim1", INT64), start), INT64, value.shape)
+    place = Operand(plus(_free_position(value), start), INT64, value.shape)
     place = cast(call.context, place, FLOAT32, call.via)
     tests = []
     for comparison, bound in ((Role.COMPARISON0, Role.BOUND0), (Role.COMPARISON1, Role.BOUND1)):
@@ -138,9 +143,27 @@ def range_select(call: Call) -> Value:
             raise MisunderstoodError("a bound is not understood")
         tests.append(compute(call.context, operator, (place, limit), FLOAT32, via=call.via))
     both = compute(call.context, Operator.LOGICAL_AND, tests, BOOL, via=call.via, casts=False)
-    chosen = _chosen(call, both, value, operand_for(call, call.given(Role.ON_FALSE)))
-    target = call.destination(Role.REDUCE_DESTINATION)
-    if target is not None:
-        operator = ir_operator(operator_for(call, Role.REDUCE_OPERATOR)) or Operator.MAXIMUM
-        store(call.context, target, combine_free(call, operator, chosen), via=call.via)
+    chosen = _chosen(call, both, cast(call.context, value, FLOAT32, call.via), _outside_range(call))
+    reduce_beside(call, chosen, Operator.MAXIMUM)
     return call.finish(chosen, given)
+
+
+def _free_position(value: Operand) -> Expr:
+    """The position along the free dimensions of a tile, which count as one."""
+    total: Expr = integer(0)
+    for place in range(1, len(value.shape)):
+        own = Symbol(f"dim{place}", INT64)
+        total = own if place == 1 else plus(times(total, value.shape[place]), own)
+    return total
+
+
+def _outside_range(call: Call) -> Operand:
+    """What stands outside the range: what the call says, else the smallest number of float32."""
+    given = call.given(Role.ON_FALSE)
+    is_stated = isinstance(given, Grid | View | Result) or as_number(call.context, given) is not None
+    if given is not None and is_stated:
+        return operand_for(call, given)
+    facts = call.context.knowledge.dtype(FLOAT32.name)
+    if facts is None:
+        raise MisunderstoodError("what stands outside the range is not known")
+    return Operand(literal(facts.min_finite), FLOAT32)

@@ -7,7 +7,7 @@ from portcheck.frontends.nki.arithmetic import known_int
 from portcheck.frontends.nki.bind import Call, as_sizes
 from portcheck.frontends.nki.data import Operand
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.lowering.compute import operand_for
+from portcheck.frontends.nki.lowering.functions import operand_for
 from portcheck.frontends.nki.values import Value
 from portcheck.ir import ZERO, Exchange, ExchangeKind, ValueType, integer
 from portcheck.knowledge import Role
