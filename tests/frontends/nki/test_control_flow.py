@@ -115,12 +115,9 @@ def test_a_name_that_a_helper_declares_nonlocal_is_unknown_after_it() -> None:
 
 
 def test_an_argument_that_no_lowering_reads_makes_the_call_opaque() -> None:
-    made = kernel(
-        "p = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.psum)\n"
-        "nisa.nc_matmul(dst=p, stationary=a, moving=b, is_transpose=True)"
-    )
-    assert [op.writes for op in opaques(made)] == [("p",)]
-    assert "is_transpose" in opaques(made)[0].reason
+    made = kernel("nisa.dma_compute(dst=a, srcs=[a, b], reduce_op=nl.add, unique_indices=False)")
+    assert [op.writes for op in opaques(made)] == [("a",)]
+    assert "unique_indices" in opaques(made)[0].reason
 
 
 NEUTRAL = {

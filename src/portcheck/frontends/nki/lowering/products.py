@@ -52,8 +52,8 @@ def matmul(call: Call) -> Value:
 
 def _matrix(call: Call, side: Value | None) -> Operand:
     """An operand as a matrix; in the mode of paired rows the partition and the dimension behind it are contracted."""
-    mode = call.given(Role.PERFORMANCE)
-    word = mode.name.rpartition(".")[2] if isinstance(mode, External) else ""
+    modes = [item.name for item in call.all(Role.PERFORMANCE) if isinstance(item, External)]
+    word = modes[0].rpartition(".")[2] if modes else ""
     if word in ("", "none"):
         return flattened_operand(call, side)
     view = as_view(call.context, side)
