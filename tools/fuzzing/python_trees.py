@@ -2,7 +2,7 @@
 
 import ast
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 NUMBERS = (0, 1, 2, 3, 4, 7, 8, 64, 127, 128, 129, 512, 513, -1, 1 << 31, 1 << 64, 0.0, 0.5, -1.5, 1e30, True, False)
 BINARY = (
@@ -14,7 +14,7 @@ MOST_TRIED = 40
 
 
 class TreeMutations:
-    """Changes of a tree; expressions and statements to put in come from `pieces`, made anew each time they are asked for."""
+    """Changes of a tree; `pieces` gives text to take expressions and statements from."""
 
     def __init__(self, choose: random.Random, names: Sequence[str], pieces: Callable[[], str]) -> None:
         self._random = choose
@@ -171,8 +171,3 @@ def _put(place: tuple[ast.AST, str, int], value: ast.AST) -> None:
         getattr(node, name)[at] = value
     else:
         setattr(node, name, value)
-
-
-def statements_in(text: str) -> Iterator[str]:
-    """The statements of `text`, parted by empty lines."""
-    yield from (part for part in text.strip("\n").split("\n\n") if part)
