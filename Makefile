@@ -24,7 +24,7 @@ help:
 	@echo "make sweep    read every source under the folders CORPUS (default: corpus);"
 	@echo "              with STUBS=FOLDER also compare the tables of NKI with the stubs in a checkout of aws-neuron-sdk"
 	@echo "make execute  run kernels of public sources against references: LLMC=FOLDER SAMPLES=FOLDER"
-	@echo "make fuzz     read FUZZ_COUNT mutated snippets (default: $(FUZZ_COUNT)) from the seed FUZZ_SEED"
+	@echo "make fuzz     read FUZZ_COUNT mutated snippets of each side (default: $(FUZZ_COUNT)) from the seed FUZZ_SEED"
 	@echo "make bench    measure speed; the reading of CUDA on the folders CORPUS (default: corpus)"
 	@echo "make docs     regenerate docs/reference"
 	@echo "make golden   regenerate the golden reports of the tests and the excerpt in README.md"

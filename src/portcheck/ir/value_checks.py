@@ -49,6 +49,13 @@ def bool_problems(what: str, condition: Expr | None) -> Iterator[str]:
         yield f"the {what} is {condition.dtype}, not bool"
 
 
+def access_problems(access: Access, buffer: ValueType | None) -> Iterator[str]:
+    """What is wrong with the mask and the index of an access to `buffer`, whose type may not be known."""
+    yield from bool_problems("mask", access.mask)
+    if buffer is not None and len(access.index) not in (1, len(buffer.shape)):
+        yield f"{access.buffer!r} has {len(buffer.shape)} dimensions and is given {len(access.index)} indices"
+
+
 def result_type(op: Op) -> ValueType | None:
     """The type of what `op` gives; None where it gives nothing."""
     value_type = None if isinstance(op, Alloc) else getattr(op, "type", None)

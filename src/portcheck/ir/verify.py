@@ -31,7 +31,7 @@ from portcheck.ir.ops import (
 )
 from portcheck.ir.types import ValueType
 from portcheck.ir.uses import Use, expressions_of_use
-from portcheck.ir.value_checks import bool_problems, form_problems, result_type, value_problems
+from portcheck.ir.value_checks import access_problems, bool_problems, form_problems, result_type, value_problems
 from portcheck.ir.walk import accesses, expressions, kernel_operations, operations, views
 
 _SHOWN = 20
@@ -229,15 +229,12 @@ class _KernelChecker:
             yield f"%{ref.id} is {value_type.dtype} and is used as {ref.dtype}"
 
     def _access(self, access: Access, scope: _Scope) -> Iterator[str]:
-        if access.mask is not None:
-            yield from bool_problems("mask", access.mask)
         for axis in _repeated(f"axis {axis.name!r}" for axis in access.axes):
             yield f"{axis} in the access to {access.buffer!r}"
         buffer = scope.buffers.get(access.buffer)
         if buffer is None:
             yield f"{access.buffer!r} is neither a buffer of the kernel nor allocated where this can see it"
-        elif len(access.index) not in (1, len(buffer.shape)):
-            yield f"{access.buffer!r} has {len(buffer.shape)} dimensions and is given {len(access.index)} indices"
+        yield from access_problems(access, buffer)
 
     def _written(self, op: Op) -> Iterator[str]:
         match op:

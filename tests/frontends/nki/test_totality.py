@@ -132,6 +132,22 @@ NASTY = {
     "non_ascii": HEAD + "# \u00e9\u4e2d\U0001f600\n@nki.jit\ndef k\u00e9(x, \u4e2d):\n"
     "    \u4e2d = nl.load(x[0:1, 0:1])\n    return \u4e2d\n",
     "surrogate": "# \ud800\n" + KERNEL + "    return x\n",
+    "repeated_parameter": HEAD + "@nki.jit\ndef k(x, x):\n    return x\n",
+    "free_name_and_loop": KERNEL + "    a = nl.floor(x[nl.ds(i, 8), :])\n    for i in range(4):\n"
+    "        nisa.dma_copy(dst=a, src=x[i:i + 8, :])\n    nisa.memset(y[nl.ds(i, 8), :], j)\n"
+    "    for j in range(4):\n        nisa.memset(y[nl.ds(j, 8), :], 0.0)\n",
+    "free_names_of_axes": KERNEL + "    a = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+    "    nisa.memset(a, p)\n    nisa.memset(a, f + f1)\n    nl.trunc(p)\n    nisa.memset(a, dim0)\n",
+    "free_name_and_index": "import neuronxcc.nki.language as nl\ndef k(x):\n    t = nl.load(x[i_p, i_f])\n"
+    "    i_f = nl.arange(8)[None, :]\n    i_p = nl.arange(8)[:, None]\n    u = nl.load(x[i_p, i_f], mask=i_p < q)\n"
+    "    q = nl.arange(8)\n    nl.store(x[i_p, q], u)\n",
+    "reduced_scalar": KERNEL + "    nl.all(x=128, axis=None)\n    nl.softmax(2.0)\n    nl.sum(1, axis=0)\n",
+    "store_of_a_scalar": "import neuronxcc.nki.language as nl\ndef k(y, n):\n"
+    "    nl.store(y, nl.bitwise_xor(i * 128 + n, n))\n",
+    "mask_that_is_a_number": "import neuronxcc.nki.language as nl\ndef k(x):\n    t = nl.load(x[0:8, 0:8])\n"
+    "    nl.add(t, t, mask=nl.arange(8))\n    nl.store(x, t, mask=nl.arange(8)[:, None])\n    nl.exp(t, mask=3)\n",
+    "half_an_element": KERNEL + "    a = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+    "    nisa.dma_copy(dst=x[0:8, 0:1], src=a[0:8, 0:0.5])\n    a[0.5]\n    x[0:8, 0:8][1.5:2.5]\n",
     "escape_strings": KERNEL + "    a = '\\ud800'\n    b = b'\\xff'\n    c = f'{x!r:>{y}}'\n    d = 'a' 'b' f'{x}'\n",
 }  # fmt: skip
 
@@ -148,7 +164,15 @@ def test_nasty_text_is_read_without_an_exception(text: str) -> None:
     lowered(text)
 
 
-UNREADABLE = ["not_python", "nul", "nested_parentheses", "long_sum", "unterminated_string", "unterminated_call"]
+UNREADABLE = [
+    "repeated_parameter",
+    "not_python",
+    "nul",
+    "nested_parentheses",
+    "long_sum",
+    "unterminated_string",
+    "unterminated_call",
+]
 
 
 @pytest.mark.parametrize("name", UNREADABLE)

@@ -128,7 +128,7 @@ def items_of(context: Context, value: Value) -> list[Value] | None:
 def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Context) -> bool:
     """Binds names to `value`, taking tuples apart; False when it does not come apart as the target asks."""
     if isinstance(target, cst.Name):
-        frame.names[target.value] = _named_grid(value, target.value)
+        frame.names[target.value] = _named_grid(context, value, target.value)
         return True
     if not isinstance(target, cst.Tuple | cst.List):
         return False
@@ -149,14 +149,15 @@ def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Contex
     return all(done)
 
 
-def _named_grid(value: Value, name: str) -> Value:
+def _named_grid(context: Context, value: Value, name: str) -> Value:
     """An index variable of one dimension takes the name it is first bound to."""
     if not isinstance(value, Grid):
         return value
     named = [item for item in value.dimensions if item is not None]
     if len(named) != 1 or named[0].label:
         return value
-    return Grid(value.expression, tuple(item and replace(item, label=name) for item in value.dimensions))
+    label = context.label(name)
+    return Grid(value.expression, tuple(item and replace(item, label=label) for item in value.dimensions))
 
 
 def unpacked(context: Context, value: Value, names: list[str]) -> list[Value] | None:

@@ -26,6 +26,14 @@ FUEL = 60_000
 """Syntax nodes evaluated for one kernel; what is left after that is opaque."""
 
 
+_AXES = ("p", "f")
+"""What the axes of accesses are called; there may be a number behind."""
+_POSITION = "dim"
+"""What the positions in a tile are called, with a number behind."""
+_DIGITS = "0123456789"
+_USUAL_RANK = 2
+
+
 class OutOfFuelError(Exception):
     """The kernel evaluates more than FUEL syntax nodes."""
 
@@ -71,6 +79,8 @@ class Context:
     constant: Callable[[Context, str], Value | None]
     buffers: dict[str, None] = field(default_factory=dict)
     symbols: dict[str, None] = field(default_factory=dict)
+    bound: set[str] = field(default_factory=lambda: set(_AXES))
+    free: dict[str, Symbol] = field(default_factory=dict)
     program_axes: dict[str, Axis] = field(default_factory=dict)
     results: tuple[str, ...] = ()
     registers: dict[str, View] = field(default_factory=dict)
@@ -111,7 +121,14 @@ class Context:
     def placeholder(self, extent: Expr, label: str = "", *, spread: bool = False) -> Dimension:
         """A fresh dimension."""
         self.counter += 1
-        return Dimension(f"${self.counter}", extent, label, spread)
+        return Dimension(f"${self.counter}", extent, self.label(label), spread)
+
+    def label(self, wanted: str) -> str:
+        """`wanted` as the name of an axis, "" where something else has it."""
+        if not wanted or wanted in self.symbols:
+            return ""
+        self.bound.add(wanted)
+        return wanted
 
     def fresh_buffer(self, wanted: str) -> str:
         """`wanted`, or a name like it that no buffer has."""
@@ -120,6 +137,26 @@ class Context:
     def fresh_symbol(self, wanted: str) -> str:
         """`wanted`, or a name like it that no symbol has."""
         return _fresh(wanted, self.symbols)
+
+    def bind_symbol(self, wanted: str) -> str:
+        """A symbol that a loop binds."""
+        made = self.fresh_symbol(wanted)
+        self.bound.add(made)
+        return made
+
+    def is_bound(self, name: str) -> bool:
+        """Whether `name` may be that of a loop, an axis or a position of a tile."""
+        stem = name.rstrip(_DIGITS)
+        return name in self.bound or stem in self.bound or (stem == _POSITION and stem != name)
+
+    def free_symbol(self, text: str) -> Symbol:
+        """The number that `text` stands for where nothing says which; no loop, axis or position has its name."""
+        found = self.free.get(text)
+        if found is None:
+            name = self.fresh_symbol(f"{text}'") if self.is_bound(text) else text
+            self.symbols[name] = None
+            found = self.free[text] = Symbol(name, INT64)
+        return found
 
     def stated_dtype(self, name: str) -> DType | None:
         """What the options say about the dtype of the parameter `name`."""
@@ -131,12 +168,12 @@ class Context:
         except KeyError:
             return None
 
-    def parameter_view(self, name: str, rank: int = 2) -> View:
+    def parameter_view(self, name: str, rank: int = _USUAL_RANK) -> View:
         """The tensor parameter `name`; `rank` is assumed as long as nothing shows it."""
         facts = self.facts[name]
         facts.is_tensor = True
         found = self.views.get(name)
-        count = facts.rank if facts.rank is not None else max(facts.highest + 1, rank)
+        count = facts.rank if facts.rank is not None else max(facts.highest + 1, rank or _USUAL_RANK)
         if found is None or len(found.dimensions) != count:
             shape = tuple(self._size_at(name, position) for position in range(count))
             dtype = self.stated_dtype(name) or dtype_of(name)
@@ -169,7 +206,7 @@ class Context:
     def name_dimension(self, parameter: str, position: int, local: str) -> None:
         """Notes that dimension `position` of `parameter` is unpacked into the local called `local`."""
         facts = self.facts[parameter]
-        if not local or local.strip("_") == "" or position in facts.names:
+        if not local or local.strip("_") == "" or position in facts.names or self.is_bound(local):
             return
         if local not in self.symbols:
             self.symbols[local] = None

@@ -76,7 +76,7 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
         case Parameter(name) if not context.facts[name].is_tensor:
             return scalar_symbol(context, name)
         case Unknown(text, _, parts) if not parts and text:
-            return Symbol(text, INT64)
+            return context.free_symbol(text)
         case _:
             return None
 

@@ -92,7 +92,7 @@ def _kind(context: Context, counter: Counter) -> AxisKind:
 
 def _kept(context: Context, frame: Frame, statement: cst.For, counter: Counter) -> Flow:
     assert isinstance(statement.target, cst.Name)
-    variable = context.fresh_symbol(statement.target.value)
+    variable = context.bind_symbol(statement.target.value)
     values = Range(start=counter.start, stop=counter.stop, step=counter.step)
     made: list[Loop] = []
     flow = _body_once(
@@ -224,7 +224,7 @@ def _kept_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
         before_body(context, frame, carried)
         condition = as_number(context, context.evaluate(context, frame, statement.test, ""))
     if condition is None or known(condition) is not None:
-        condition = Symbol(frame.segment.text(statement.test), INT64)
+        condition = context.free_symbol(frame.segment.text(statement.test))
     made = condition_of(condition)
     return _body_once(
         context, frame, statement, lambda: None,

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from portcheck.ir import Alloc, Builder, Expr, Op
+from portcheck.ir import Alloc, Builder, Expr, Op, ValueType
 from portcheck.ir.build import OperationType
 from portcheck.ir.expr import refs_in
+from portcheck.ir.value_checks import access_problems, value_problems
+from portcheck.ir.walk import accesses, operations
 
 
 class Recorder(Builder):
@@ -18,6 +20,8 @@ class Recorder(Builder):
         super().__init__()
         self._visible: list[set[int]] = [set()]
         self._allocated: list[set[str]] = [set()]
+        self._made: dict[int, Op] = {}
+        self._types: dict[str, ValueType] = {}
 
     @contextmanager
     def region(self) -> Iterator[list[Op]]:
@@ -44,9 +48,21 @@ class Recorder(Builder):
         """Appends an operation to the current region and returns it."""
         made = super().emit(operation, **fields)
         self._visible[-1].add(made.id)
+        self._made[made.id] = self._regions[-1][-1]
         if isinstance(made, Alloc):
             self._allocated[-1].add(made.name)
+            self._types[made.name] = made.type
         return made
+
+    def problem(self, body: Sequence[Op]) -> str:
+        """What is wrong with the operations of `body`, each looked at alone; "" if nothing is."""
+        for op in operations(body):
+            for problem in value_problems(op, self._made):
+                return problem
+            for access in accesses(op):
+                for problem in access_problems(access, self._types.get(access.buffer)):
+                    return problem
+        return ""
 
     def adopt(self, body: Sequence[Op]) -> None:
         """Appends the operations of a closed region to the current one, which sees them from now on."""

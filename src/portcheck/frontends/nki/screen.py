@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import sys
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 
 SIZE_LIMIT = 4_000_000
@@ -44,7 +46,7 @@ def screen(text: str) -> Screened | Fault:
     if "\0" in plain:
         return Fault("the file holds a NUL character", plain[: plain.index("\0")].count("\n") + 1)
     try:
-        tree = ast.parse(plain)
+        tree = _parsed(plain)
     except SyntaxError as error:
         return Fault(_said(error), max(error.lineno or 1, 1), max(error.offset or 1, 1))
     except (RecursionError, MemoryError):
@@ -52,6 +54,16 @@ def screen(text: str) -> Screened | Fault:
     except ValueError as error:
         return Fault(f"not valid Python: {error}")
     return Screened(tuple(plain.split("\n")), tree, had_mark)
+
+
+def _parsed(text: str) -> ast.Module:
+    """The tree of `text`. Raises SyntaxError also for what Python refuses only when it compiles: nothing is run."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the port's text, and none of ours
+        tree = ast.parse(text)
+        with suppress(RecursionError, MemoryError):  # what is too deep for the compiler is not for us
+            compile(text, "port", "exec", dont_inherit=True)
+    return tree
 
 
 def _said(error: SyntaxError) -> str:

@@ -109,6 +109,9 @@ def lower_call(call: Call) -> Value:
         return not_understood(call, f"{call.via}: {error}", error.kind)
     finally:
         call.context.via = before
+    problem = call.context.builder.problem(body)
+    if problem:
+        return not_understood(call, f"{call.via}: {problem}")
     unread = call.unread() if call.api.semantics not in _WITHOUT_VALUES else []
     if unread:
         return not_understood(call, f"{call.via}: the argument {unread[0]} is not read")
