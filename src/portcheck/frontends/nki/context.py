@@ -152,7 +152,7 @@ class Context:
     def free_symbol(self, text: str) -> Symbol:
         """The number that `text` stands for where nothing says which; no loop, axis or position has its name."""
         found = self.free.get(text)
-        if found is None:
+        if found is None or found.name not in self.symbols:  # it may have been given back
             name = self.fresh_symbol(f"{text}'") if self.is_bound(text) else text
             self.symbols[name] = None
             found = self.free[text] = Symbol(name, INT64)
