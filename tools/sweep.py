@@ -95,7 +95,7 @@ def swept(folder: str, arguments: argparse.Namespace) -> Sweep:
         sweep.size += path.stat().st_size
         signal.alarm(arguments.limit)
         try:
-            add(sweep, path, include_roots(path, Path(folder)))
+            add(sweep, path, Path(folder))
         except TooSlow:
             sweep.timeouts.append(str(path))
         except Exception as error:  # noqa: BLE001  # what a frontend raises is what a sweep looks for
@@ -126,16 +126,16 @@ def sources(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def add(sweep: Sweep, path: Path, roots: tuple[str, ...]) -> None:
+def add(sweep: Sweep, path: Path, folder: Path) -> None:
     """Reads one file, and adds what became of it."""
     if path.suffix == ".py":
         start = time.perf_counter()
-        program = program_of(str(path))
+        program = program_of(str(path), nki_roots=(str(folder), str(folder / "src")))
         sweep.seconds += time.perf_counter() - start
     else:
         source = read_source(str(path), may_be_empty=True)
         start = time.perf_counter()
-        module = read_cuda(source, CudaOptions(include_roots=roots))
+        module = read_cuda(source, CudaOptions(include_roots=include_roots(path, folder)))
         program = module.lower([*(kernel.name for kernel in module.kernels), *module.specialisations])
         sweep.seconds += time.perf_counter() - start
         count(sweep, path, kernels_in(source.text), program)

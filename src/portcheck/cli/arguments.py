@@ -62,14 +62,19 @@ def assumptions(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(checked)
 
 
-def folders(items: Iterable[str]) -> tuple[str, ...]:
-    """The folders of -I; raises InputError for one that is not there."""
+def folders(items: Iterable[str], option: str = "-I", what: str = "header") -> tuple[str, ...]:
+    """The folders of an option; raises InputError for one that is not there."""
     roots = tuple(items)
     for root in roots:
         if not Path(root).is_dir():
             problem = "is not a folder" if Path(root).exists() else "does not exist"
-            raise InputError(f"-I {root} {problem}", hint="name the folder that holds the header")
+            raise InputError(f"{option} {root} {problem}", hint=f"name the folder that holds the {what}")
     return roots
+
+
+def module_roots(items: Iterable[str]) -> tuple[str, ...]:
+    """The folders of --nki-root; raises InputError for one that is not there."""
+    return folders(items, "--nki-root", "package of the module")
 
 
 def checked_format(name: str) -> str:

@@ -13,11 +13,12 @@ from portcheck.cli.arguments import (
     definitions,
     destinations,
     folders,
+    module_roots,
     named_values,
     sizes,
 )
 from portcheck.cli.nvcc_flags import ignored_flags, parse_flags
-from portcheck.cli.source_options import Define, Include
+from portcheck.cli.source_options import Define, Include, NkiRoot
 from portcheck.cli.writing import output_width, wants_color, write_data, write_files, write_message
 from portcheck.reporting import format_names, prepare, render, single_line
 
@@ -130,6 +131,7 @@ def diff(
     fail_on: _FailOn = FailOn.ERROR,
     define: Define = None,
     include: Include = None,
+    nki_root: NkiRoot = None,
     shape: _Shape = None,
     dtype: _Dtype = None,
     nvcc_flags: _NvccFlags = "",
@@ -161,6 +163,7 @@ def diff(
             nki_version=nki_version,
             defines=definitions(define or ()),
             include_roots=folders(include or ()),
+            nki_roots=module_roots(nki_root or ()),
             shapes=sizes(shape or ()),
             dtypes=named_values("--dtype", dtype or ()),
             nvcc_flags=" ".join((*flags.known, *flags.ignored)),

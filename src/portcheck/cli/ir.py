@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from portcheck.cli.arguments import definitions, folders
-from portcheck.cli.source_options import Define, Include
+from portcheck.cli.arguments import definitions, folders, module_roots
+from portcheck.cli.source_options import Define, Include, NkiRoot
 from portcheck.cli.writing import write_data, write_message
 from portcheck.reporting import single_line, visible
 
@@ -23,13 +23,18 @@ def ir(
     ] = None,
     define: Define = None,
     include: Include = None,
+    nki_root: NkiRoot = None,
 ) -> None:
     """Print what a file was read as."""
     from portcheck.ir.text import print_program
     from portcheck.pipeline import program_of
 
     program = program_of(
-        file, tuple(kernel or ()), defines=definitions(define or ()), include_roots=folders(include or ())
+        file,
+        tuple(kernel or ()),
+        defines=definitions(define or ()),
+        include_roots=folders(include or ()),
+        nki_roots=module_roots(nki_root or ()),
     )
     write_data(visible(print_program(program)).rstrip("\n") + "\n")
     if not program.kernels:

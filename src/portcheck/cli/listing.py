@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from portcheck.cli.arguments import definitions, folders
+from portcheck.cli.arguments import definitions, folders, module_roots
 from portcheck.cli.columns import in_columns
-from portcheck.cli.source_options import Define, Include
+from portcheck.cli.source_options import Define, Include, NkiRoot
 from portcheck.cli.writing import write_data, write_message
 from portcheck.reporting import single_line
 
@@ -43,11 +43,17 @@ def kernels(
     ],
     define: Define = None,
     include: Include = None,
+    nki_root: NkiRoot = None,
 ) -> None:
     """List the kernels of a file: name, line, parameters."""
     from portcheck.pipeline import program_of
 
-    found = program_of(file, defines=definitions(define or ()), include_roots=folders(include or ())).kernels
+    found = program_of(
+        file,
+        defines=definitions(define or ()),
+        include_roots=folders(include or ()),
+        nki_roots=module_roots(nki_root or ()),
+    ).kernels
     rows = [
         (kernel.name, str(kernel.span.start.line), ", ".join(parameter.name for parameter in kernel.parameters))
         for kernel in found

@@ -1,4 +1,4 @@
-"""The options that several commands have: how a CUDA source is read."""
+"""The options that several commands have: how the sources are read."""
 
 from __future__ import annotations
 
@@ -12,4 +12,10 @@ Define = Annotated[
 Include = Annotated[
     list[str] | None,
     typer.Option("-I", help="A folder to read headers from, also outside the project; may be repeated.", metavar="DIR"),
+]
+NkiRoot = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--nki-root", help="A folder in which modules that the port imports may lie; may be repeated.", metavar="DIR"
+    ),
 ]

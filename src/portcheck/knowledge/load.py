@@ -185,6 +185,21 @@ class Knowledge:
         """The format that NKI or NumPy spells `spelling` (qualified: "nki.language.bfloat16", "numpy.float32")."""
         return self.dtypes.by_nki.get(spelling)
 
+    def members(self, module: str) -> frozenset[str]:
+        """The names directly inside the NKI package `module` ("nki.language"), as far as any table names them."""
+        objects = self.objects
+        tables = (
+            self.apis,
+            objects.operators,
+            objects.spaces,
+            objects.constants,
+            objects.enumerations,
+            objects.engines,
+        )
+        start = module + "."
+        names = [name for table in (*tables, self.dtypes.by_nki) for name in table if name.startswith(start)]
+        return frozenset(name[len(start) :].partition(".")[0] for name in names)
+
     def chip(self, target: str) -> Chip | None:
         """The chip called `target`, by name or generation ("trn2", "gen3")."""
         found = self.chips.get(target)

@@ -62,11 +62,12 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
     given = {cuda_source.path: cuda_source, nki_source.path: nki_source}
     names, nki_name, pairing = choose_kernels(request, given, cuda.kernels, nki.kernels, lambda: cuda.chain)
     original = linked(cuda.lower(names))
-    sources = {**given, **_included(original)}
+    included = _included(original)
     facts = facts_of(original)
     lost: list[str] = []
     evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", lost)
     port = nki.lower([nki_name]) if nki_name else _empty(nki_source)  # not earlier: what reads it may still be at work
+    sources = {**given, **included, **_included(port)}
     _require_parameters(request.dtypes, port)
     other = facts_of(port)
     failures = [*_invalid(original), *_invalid(port)]
@@ -183,7 +184,13 @@ def _require_dtypes(stated: Sequence[tuple[str, str]]) -> None:
 
 
 def _nki_options(request: Request, target: str) -> NkiOptions:
-    return NkiOptions(version=request.nki_version, target=target, shapes=request.shapes, dtypes=request.dtypes)
+    return NkiOptions(
+        version=request.nki_version,
+        target=target,
+        shapes=request.shapes,
+        dtypes=request.dtypes,
+        roots=request.nki_roots,
+    )
 
 
 def _empty(source: SourceFile) -> Program:
@@ -229,6 +236,7 @@ def program_of(
     *,
     defines: tuple[tuple[str, str], ...] = (),
     include_roots: tuple[str, ...] = (),
+    nki_roots: tuple[str, ...] = (),
     target: str | None = None,
     nki_version: str | None = None,
 ) -> Program:
@@ -238,7 +246,12 @@ def program_of(
     these names.
     """
     request = Request(
-        cuda_path=path, nki_path=path, defines=defines, include_roots=include_roots, nki_version=nki_version
+        cuda_path=path,
+        nki_path=path,
+        defines=defines,
+        include_roots=include_roots,
+        nki_roots=nki_roots,
+        nki_version=nki_version,
     )
     source = read_source(path, may_be_empty=True)
     module: CudaModule | NkiModule

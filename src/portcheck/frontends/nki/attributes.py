@@ -17,6 +17,7 @@ from portcheck.frontends.nki.values import (
     Grid,
     Items,
     Method,
+    Package,
     Parameter,
     Result,
     ShapeOf,
@@ -26,7 +27,7 @@ from portcheck.frontends.nki.values import (
     Value,
     View,
 )  # fmt: skip
-from portcheck.ir import Space, Symbol, integer
+from portcheck.ir import OpaqueKind, Space, Symbol, integer
 
 UNROLL_LIMIT = 64
 """Iterations that are evaluated one by one where a loop cannot be kept as a loop."""
@@ -37,6 +38,10 @@ def attribute(context: Context, target: Value, name: str) -> Value:
     match target:
         case External(qualified):
             return _member(context, f"{qualified}.{name}")
+        case Package(scope):
+            found = scope.member(context, name)
+            reason = f"{scope.shown} has no {name}"
+            return found if found is not None else Unknown(name, reason, kind=OpaqueKind.CALL)
         case Parameter(parameter):
             return _of_parameter(context, parameter, name)
         case View() | Result():

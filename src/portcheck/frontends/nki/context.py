@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from portcheck.frontends.nki.carrying import Carried
     from portcheck.frontends.nki.flow import Flow
+    from portcheck.frontends.nki.scope import Scope
 
 FUEL = 60_000
 """Syntax nodes evaluated for one kernel; what is left after that is opaque."""
@@ -75,8 +76,6 @@ class Context:
     evaluate: Callable[[Context, Frame, cst.CSTNode, str], Value]
     call: Callable[[Context, Function, Sequence[Value], dict[str, Value]], Value]
     run: Callable[[Context, Frame, Sequence[cst.CSTNode]], Flow]
-    function: Callable[[str], Function | None]
-    constant: Callable[[Context, str], Value | None]
     buffers: dict[str, None] = field(default_factory=dict)
     symbols: dict[str, None] = field(default_factory=dict)
     bound: set[str] = field(default_factory=lambda: set(_AXES))
@@ -95,6 +94,8 @@ class Context:
     views: dict[str, View] = field(default_factory=dict)
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
+    homes: dict[Scope, Frame] = field(default_factory=dict)
+    pending: set[tuple[Scope, str]] = field(default_factory=set)
 
     @property
     def is_legacy(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from portcheck.frontends.nki.imports import inside, is_nki, qualified
+from portcheck.frontends.nki.imports import imported_by, inside, is_nki, qualified
 from portcheck.knowledge import Knowledge, Semantics
 
 _DECORATORS = frozenset({"jit", "baremetal", "benchmark", "profile", "trace", "nki_jit", "simulate_kernel"})
@@ -47,9 +47,21 @@ def names_bound_in(node: Definition) -> set[str]:
     return found
 
 
-def top_level_functions(tree: ast.Module) -> dict[str, Definition]:
-    """The functions of the file by name, those under top-level `if` and `try` included; the last of a name wins."""
-    return {node.name: node for node in _functions(tree.body)}
+def names_bound_by(node: ast.AST) -> list[str]:
+    """The names that the statement `node` binds in the block that it stands in, in order."""
+    found: list[str] = []
+    stack: list[ast.AST] = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Definition | ast.ClassDef):
+            found.append(item.name)
+        elif isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
+            found.append(item.id)
+        elif isinstance(item, ast.Import | ast.ImportFrom):
+            found.extend(bound.name for bound in imported_by(item))
+        elif not isinstance(item, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            stack.extend(reversed(list(ast.iter_child_nodes(item))))
+    return found
 
 
 def _functions(body: list[ast.stmt]) -> Iterator[Definition]:
@@ -57,11 +69,12 @@ def _functions(body: list[ast.stmt]) -> Iterator[Definition]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
         elif isinstance(node, ast.If | ast.Try | ast.With):
-            for block in _blocks(node):
+            for block in blocks_of(node):
                 yield from _functions(block)
 
 
-def _blocks(node: ast.If | ast.Try | ast.With) -> list[list[ast.stmt]]:
+def blocks_of(node: ast.If | ast.Try | ast.With) -> list[list[ast.stmt]]:
+    """The blocks of statements that `node` holds."""
     blocks = [node.body]
     if isinstance(node, ast.If | ast.Try):
         blocks.append(node.orelse)

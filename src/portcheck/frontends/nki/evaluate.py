@@ -46,10 +46,7 @@ def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value
     word = node.value
     if word in _WORDS:
         return _WORDS[word]
-    found = frame.find(word)
-    if found is not None:
-        return found
-    found = context.constant(context, word)
+    found = frame.value(context, word)
     if found is not None:
         return found
     return (

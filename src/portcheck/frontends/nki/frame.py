@@ -11,7 +11,9 @@ from portcheck.frontends.nki.values import Value, new_age
 if TYPE_CHECKING:
     import libcst as cst
 
+    from portcheck.frontends.nki.context import Context
     from portcheck.frontends.nki.parse import Segment
+    from portcheck.frontends.nki.scope import Scope
 
 
 @dataclass(slots=True, eq=False)
@@ -21,7 +23,8 @@ class Frame:
     `segment` is the parsed text the function stands in, `stored` the names it indexes or assigns into.
     `depth` counts the calls that were inlined to get here, `root` is the function's own node. `may_have_left` says
     that what follows may not run: something before it may have returned, in a way that is not written out. `outer` has
-    the frames whose names it declares as `nonlocal` or `global`.
+    the frames whose names it declares as `nonlocal` or `global`. The
+    frame of a file's own names has the file as its `scope`.
     """
 
     segment: Segment
@@ -33,6 +36,7 @@ class Frame:
     may_have_left: bool = False
     outer: dict[str, Frame] = field(default_factory=dict)
     age: int = field(default_factory=new_age, init=False, repr=False)
+    scope: Scope | None = None
 
     def find(self, name: str) -> Value | None:
         """The value of `name` here or in a frame around this one."""
@@ -42,6 +46,20 @@ class Frame:
                 return frame.names[name]
             frame = frame.parent
         return None
+
+    def value(self, context: Context, name: str) -> Value | None:
+        """The value of `name` here, in a frame around this one or in the file, which is evaluated for it."""
+        found = self.find(name)
+        file = self.file
+        return file.value(context, name) if found is None and file is not None else found
+
+    @property
+    def file(self) -> Scope | None:
+        """The file that the text of this frame stands in."""
+        frame = self
+        while frame.parent is not None:
+            frame = frame.parent
+        return frame.scope
 
 
 _TRIVIA = ("whitespace", "lpar", "rpar", "comma", "leading_lines", "footer", "header", "lines_after")

@@ -3,33 +3,65 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from portcheck.knowledge import Knowledge
 
 ROOT = "nki"
 LEGACY_ROOT = "neuronxcc.nki"
 
 
-def aliases_in(tree: ast.AST) -> Mapping[str, str]:
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A name that an import binds: the module it is, or the `member` of the module it is ("*": all of them).
+
+    `level` counts the dots in front of a relative module.
+    """
+
+    name: str
+    module: str
+    member: str | None = None
+    level: int = 0
+
+
+def imported_by(node: ast.AST) -> Iterator[Imported]:
+    """What the statement `node` binds if it is an import."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            root = alias.name.partition(".")[0]
+            yield Imported(alias.asname, alias.name) if alias.asname else Imported(root, root)
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            yield Imported(alias.asname or alias.name, node.module or "", alias.name, node.level)
+
+
+Follow = Callable[[Imported], str]
+"""The qualified name that another file of the port gives to what is imported from it; "" where none does."""
+
+
+def aliases_in(tree: ast.AST, knowledge: Knowledge, follow: Follow) -> Mapping[str, str]:
     """The qualified name of every name that an import anywhere in `tree` binds; the last import of a name wins."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
-        found.update(bindings(node))
+        for item in imported_by(node):
+            if item.member == "*":
+                found.update(_starred(item, knowledge) if not item.level else {})
+            elif qualified_name := follow(item) or _plain(item):
+                found[item.name] = qualified_name
     return found
 
 
-def bindings(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """The (name, qualified name) pairs that the statement `node` binds if it is an import."""
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            if alias.asname:
-                yield alias.asname, alias.name
-            else:
-                root = alias.name.partition(".")[0]
-                yield root, root
-    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-        for alias in node.names:
-            if alias.name != "*":
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+def _plain(item: Imported) -> str:
+    if item.level:
+        return ""
+    return item.module if item.member is None else f"{item.module}.{item.member}"
+
+
+def _starred(item: Imported, knowledge: Knowledge) -> Mapping[str, str]:
+    """The names that `from ... import *` takes out of a package of NKI."""
+    names = knowledge.members(item.module) if is_nki(item.module) else ()
+    return {name: f"{item.module}.{name}" for name in names}
 
 
 def qualified(node: ast.expr, aliases: Mapping[str, str]) -> str:

@@ -41,22 +41,28 @@ class Environment:
     path: str
     shapes: dict[str, str]
     dtypes: dict[str, str]
-    function: Callable[[str], Function | None]
-    constant: Callable[[Context, str], Value | None]
+    find: Callable[[Context], Function | None]
+    """The kernel; None when its text is not read."""
 
 
-def lower_kernel(
-    environment: Environment, builder: Recorder, function: Function, span: Span
-) -> tuple[Kernel, tuple[Use, ...]]:
-    """The kernel and what it uses of NKI; its text is read until no further pass says more about its parameters."""
-    facts: dict[str, Facts] = {name: Facts() for name in parameter_names(function.node)}
+Lowered = tuple[Kernel, tuple[Use, ...]]
+"""A kernel and what it uses of NKI."""
+
+
+def lower_kernel(environment: Environment, builder: Recorder, names: Sequence[str], span: Span) -> Lowered | None:
+    """The kernel, whose parameters are `names`; its text is read until no further pass says more about them.
+
+    None when it is nested too deeply to be read.
+    """
+    facts: dict[str, Facts] = {name: Facts() for name in names}
     for _ in range(_PASSES - 1):
         before = _summary(facts)
-        _lower(environment, Recorder(), function, span, facts)
+        if _lower(environment, Recorder(), span, facts) is None:
+            return None
         if _summary(facts) == before:
             break
         _settle(facts)
-    return _lower(environment, builder, function, span, facts)
+    return _lower(environment, builder, span, facts)
 
 
 def _summary(facts: dict[str, Facts]) -> str:
@@ -80,16 +86,17 @@ def all_parameters(node: cst.FunctionDef | cst.Lambda) -> list[cst.Param]:
     return [*parameters.posonly_params, *parameters.params, *parameters.kwonly_params]
 
 
-def _lower(
-    environment: Environment, builder: Recorder, function: Function, span: Span, facts: dict[str, Facts]
-) -> tuple[Kernel, tuple[Use, ...]]:
+def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[str, Facts]) -> Lowered | None:
     context = Context(
         builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
-        path=environment.path, facts=facts, scalars=_scalars(function.node), shapes=environment.shapes,
+        path=environment.path, facts=facts, scalars={}, shapes=environment.shapes,
         dtypes=environment.dtypes, evaluate=evaluate, call=call_function,
-        run=run_block, function=environment.function,
-        constant=environment.constant,
+        run=run_block,
     )  # fmt: skip
+    function = environment.find(context)
+    if function is None:
+        return None
+    context.scalars.update(_scalars(function.node))
     context.buffers.update(dict.fromkeys(facts))
     context.symbols.update(dict.fromkeys(facts))
     context.symbols.update(dict.fromkeys(name for fact in facts.values() for name in fact.names.values()))

@@ -80,6 +80,13 @@ def parse_statement(screened: Screened, node: ast.stmt, path: str) -> Segment | 
     return Segment(wrapper.module, lines, places, path, first, screened.had_mark)
 
 
+def empty_segment(path: str) -> Segment:
+    """A segment without text: that of a whole file, whose statements are parsed one by one."""
+    import libcst as cst
+
+    return Segment(cst.Module(body=()), (), {}, path, 1, had_mark=False)
+
+
 def first_line(node: ast.stmt) -> int:
     """The line `node` starts on, decorators included."""
     decorators = getattr(node, "decorator_list", [])

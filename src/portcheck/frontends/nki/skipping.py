@@ -130,7 +130,7 @@ def _imported(context: Context, frame: Frame, node: cst.CSTNode) -> str:
         node = node.value
     if not isinstance(node, cst.Name):
         return ""
-    found = frame.find(node.value) or context.constant(context, node.value)
+    found = frame.value(context, node.value)
     return ".".join([found.name, *reversed(words)]) if isinstance(found, External) else ""
 
 
@@ -147,8 +147,7 @@ def _mentioned(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -
         note_calls(context, home, item, reason)
         _forget_outer(context, home, item)
         for name in sorted(read_names(item)):
-            owner = _owner(home, name)
-            value = owner.names[name] if owner is not None else context.function(name)
+            value = home.value(context, name)
             parts = [item.receiver if isinstance(item, Method) else item for item in leaves_of(value)]
             pending.extend((part.home, part.node) for part in parts if isinstance(part, Function))
             tiles = [_settled(context, part) for part in parts if isinstance(part, View | Result | Parameter | Unknown)]

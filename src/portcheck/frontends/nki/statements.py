@@ -16,7 +16,7 @@ from portcheck.frontends.nki.evaluate import evaluate
 from portcheck.frontends.nki.failure import UnfollowedError
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame
-from portcheck.frontends.nki.imports import bindings
+from portcheck.frontends.nki.imports import imported_by
 from portcheck.frontends.nki.skipping import skip
 from portcheck.frontends.nki.values import NONE, External, Function, Grid, Items, Unknown, Value
 from portcheck.ir import Assume
@@ -109,7 +109,7 @@ def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
             case cst.Raise():
                 return Flow(FlowKind.RAISE)
             case cst.Import() | cst.ImportFrom():
-                _import(frame, part)
+                _import(context, frame, part)
             case cst.Pass() | cst.AnnAssign() | cst.Del():
                 pass
             case _:
@@ -152,8 +152,8 @@ def _assume(context: Context, value: Value, text: str) -> None:
         context.builder.emit(Assume, via="assert", condition=condition_of(number))
 
 
-def _import(frame: Frame, part: cst.Import | cst.ImportFrom) -> None:
-    text = frame.segment.module.code_for_node(part)
-    for node in ast.parse(text.strip()).body:
-        for name, qualified in bindings(node):
-            frame.names[name] = External(qualified)
+def _import(context: Context, frame: Frame, part: cst.Import | cst.ImportFrom) -> None:
+    file = frame.file
+    for node in ast.parse(frame.segment.module.code_for_node(part).strip()).body:
+        for item in imported_by(node):
+            frame.names[item.name] = file.imported(context, item) if file is not None else NONE

@@ -16,6 +16,7 @@ from portcheck.ir.expr import Expr
 
 if TYPE_CHECKING:
     from portcheck.frontends.nki.frame import Frame
+    from portcheck.frontends.nki.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,13 @@ class External:
     """Something imported, by its qualified name: a package, a call, an operator object, a dtype, a memory space."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A file or folder of the port's own package, imported as a module."""
+
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +235,8 @@ class Unknown:
 
 
 Value = (
-    Expr | Nothing | Dots | Text | External | Format | Items | Table | Stretch | Counter | Function | Method | Grid
-    | View | Result | Parameter | ShapeOf | Unknown
+    Expr | Nothing | Dots | Text | External | Package | Format | Items | Table | Stretch | Counter | Function | Method
+    | Grid | View | Result | Parameter | ShapeOf | Unknown
 )  # fmt: skip
 
 NONE = Nothing()

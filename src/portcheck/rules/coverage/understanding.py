@@ -89,9 +89,9 @@ def _by_reason(facts: Facts, ops: Iterable[Opaque]) -> Iterator[Draft]:
     documentation="""
 A function that the kernel calls is defined in a file that was not given, so its effect is not known.
 
-**How to fix.** Put its header in reach with `-I DIR` (CUDA), or pass the helper's module together with the port (NKI).
+**How to fix.** Put its header in reach with `-I DIR` (CUDA), or the package of its module with `--nki-root DIR` (NKI).
 
-**How we know.** No definition of that name stands in the file or in the files it includes from the given directories.
+**How we know.** No definition of that name stands in the file, or in what it includes or imports from the given folders.
 """,
     examples=(
         Example(title="no helper", cuda=_PLAIN, nki=_PORT, hit=False),
@@ -112,7 +112,7 @@ def helper_not_found(pair: Pair) -> Iterator[Draft]:
             groups.setdefault(call.callee, []).append(call)
         is_cuda = facts.program.side is Side.CUDA
         for callee, calls in groups.items():
-            where = "-I DIR" if is_cuda else "the module that defines it"
+            where = "-I DIR" if is_cuda else "the folder of its package with --nki-root"
             yield Draft(
                 message=f"`{callee}` is called {_times(len(calls))}, but its source is not in reach.",
                 remedy=f"Give {where}, so that the helper is analysed with the kernel.",
