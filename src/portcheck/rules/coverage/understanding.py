@@ -91,7 +91,7 @@ A function that the kernel calls is defined in a file that was not given, so its
 
 **How to fix.** Put its header in reach with `-I DIR` (CUDA), or the package of its module with `--nki-root DIR` (NKI).
 
-**How we know.** No definition of that name stands in the file, or in what it includes or imports from the given folders.
+**How we know.** No definition of that name stands in the file, or in what it includes or imports from given folders.
 """,
     examples=(
         Example(title="no helper", cuda=_PLAIN, nki=_PORT, hit=False),
