@@ -228,7 +228,7 @@ def test_module_names_do_not_keep_what_one_kernel_did_to_them() -> None:
         )
     )
     text_of_ir = print_program(read_nki(SourceFile("port.py", text), NkiOptions()).lower(["a", "b"]))
-    assert text_of_ir.count("float32[128:int64, 512:int64, 2:int64]") == 2
+    assert text_of_ir.count("alloc y: float32[128:int64, 512:int64, 2:int64]") == 2
 
 
 def test_the_last_of_several_bindings_counts_and_sees_those_before_it() -> None:
@@ -252,3 +252,15 @@ def test_the_file_that_holds_the_helper_is_where_its_operations_stand(tmp_path: 
         Path(op.span.path).name: op.span.start.line for op in kernel_operations(program) if not isinstance(op, Store)
     }
     assert places["helper.py"] == 9
+
+
+def test_module_names_first_used_in_one_arm_are_as_they_were_in_the_other() -> None:
+    text = HEAD + (
+        "sizes = [128]\n@nki.jit\ndef k(x, flag):\n    if flag:\n        sizes.append(256)\n"
+        "        y = nl.ndarray((sizes[0], sizes[-1]), dtype=nl.float32, buffer=nl.sbuf)\n"
+        "    else:\n        sizes.append(512)\n"
+        "        z = nl.ndarray((len(sizes), sizes[-1]), dtype=nl.float32, buffer=nl.sbuf)\n"
+    )
+    text_of_ir = print_program(read_nki(SourceFile("port.py", text), NkiOptions()).lower(["k"]))
+    assert "alloc y: float32[128:int64, 256:int64]" in text_of_ir
+    assert "alloc z: float32[2:int64, 512:int64]" in text_of_ir

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -118,6 +119,17 @@ class Context:
         self.fuel -= 1
         if self.fuel < 0:
             raise OutOfFuelError
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Evaluates what ran before the kernel: outside its loops and branches, and without a trace in it."""
+        kept = (self.loop_depth, self.carried, self.rounds, self.journal)
+        self.loop_depth, self.carried, self.rounds, self.journal = 0, [], [], Journal()
+        try:
+            with self.builder.region():
+                yield
+        finally:
+            self.loop_depth, self.carried, self.rounds, self.journal = kept
 
     def placeholder(self, extent: Expr, label: str = "", *, spread: bool = False) -> Dimension:
         """A fresh dimension."""

@@ -13,7 +13,7 @@ from portcheck.frontends.nki.discovery import Definition, names_bound_by, names_
 from portcheck.frontends.nki.imports import Imported, aliases_in, imported_by
 from portcheck.frontends.nki.parse import Segment, empty_segment, parse_statement
 from portcheck.frontends.nki.screen import Screened
-from portcheck.frontends.nki.values import External, Function, Package, Unknown, Value
+from portcheck.frontends.nki.values import BEFORE, External, Function, Package, Unknown, Value, set_back
 from portcheck.ir import OpaqueKind
 from portcheck.knowledge import load
 
@@ -60,6 +60,7 @@ class Scope:
 
         if self not in context.homes:
             context.homes[self] = Frame(empty_segment(self.shown), scope=self)
+            context.homes[self].age = BEFORE
         return context.homes[self]
 
     def value(self, context: Context, name: str) -> Value | None:
@@ -111,13 +112,14 @@ class Scope:
         from portcheck.frontends.nki.frame import Frame
 
         frame = Frame(segment, home)
-        with context.builder.region():
+        with context.aside():
             context.run(context, frame, segment.module.body)
         value = frame.names.pop(name, None)
         if isinstance(value, Unknown) and name in self.aliases:
             value = External(self.aliases[name])  # imported by both arms of a branch
         if value is not None:
             home.names[name] = value
+            set_back(value)
         home.names.update({other: found for other, found in frame.names.items() if self._is_bound_once(other)})
 
     def _is_bound_once(self, name: str) -> bool:

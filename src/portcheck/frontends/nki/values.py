@@ -58,6 +58,7 @@ class Format:
 
 
 _AGES = count()
+BEFORE = -1
 
 
 def new_age() -> int:
@@ -240,6 +241,14 @@ Value = (
 )  # fmt: skip
 
 NONE = Nothing()
+
+
+def set_back(value: Value) -> None:
+    """Makes `value`, and what it holds, older than all that a kernel makes."""
+    if isinstance(value, Items | Table) and value.age >= 0:
+        value.age = BEFORE
+        for item in value.held if isinstance(value, Items) else value.held.values():
+            set_back(item)
 
 
 def obstacle_kind(value: Value) -> OpaqueKind:
