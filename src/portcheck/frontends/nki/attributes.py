@@ -48,8 +48,8 @@ def attribute(context: Context, target: Value, name: str) -> Value:
             return _of_tile(context, target, name)
         case Table(entries) if name in entries:
             return entries[name]
-        case Items([Grid(), Grid()]) if name in _GRID_PARTS:
-            return target.values[_GRID_PARTS[name]]
+        case Items(values) if name in _GRID_PARTS[: len(values)] and all(isinstance(item, Grid) for item in values):
+            return values[_GRID_PARTS.index(name)]
         case Unknown(text, _, parts) if not parts:
             return Unknown(f"{text}.{name}", f"{text}.{name} is not known")
         case Unknown():
@@ -67,8 +67,8 @@ def _member(context: Context, qualified: str) -> Value:
     return External(qualified)
 
 
-_GRID_PARTS = {"p": 0, "x": 1}
-"""The two index variables of a grid of two dimensions by name: along the partition and along the free dimension."""
+_GRID_PARTS = ("p", "x", "y", "z", "w")
+"""The index variables of a grid by name: along the partition, then along the free dimensions."""
 _TENSOR_ATTRIBUTES = frozenset({"shape", "dtype", "ndim", "buffer", "size", "itemsize"})
 
 

@@ -20,7 +20,19 @@ from portcheck.frontends.nki.data import (
     store,
 )  # fmt: skip
 from portcheck.frontends.nki.promotion import promoted
-from portcheck.frontends.nki.values import NONE, External, Format, Grid, Items, Nothing, Result, Text, Value, View
+from portcheck.frontends.nki.values import (
+    NONE,
+    External,
+    Format,
+    Grid,
+    Items,
+    Nothing,
+    Result,
+    ShapeOf,
+    Text,
+    Value,
+    View,
+)  # fmt: skip
 from portcheck.frontends.nki.views import mask_by_position
 from portcheck.ir import Expr, Operator, Space, Symbol
 from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, NkiSpace, OperatorObject, Parameter, Role
@@ -168,9 +180,10 @@ def bind(
     """
     call = Call(context, api, via, hint)
     names = [parameter.name for parameter in api.parameters]
-    taken = names.index("*") if "*" in names and not is_method else len(names)
-    slots = [name for name in names[:taken] if not name.startswith("*")]
     collects = any(name.startswith("*") and name.strip("*") and not name.startswith("**") for name in names)
+    stars = [place for place, name in enumerate(names) if name.startswith("*")]
+    taken = len(names) if not stars or (is_method and not collects) else stars[0]
+    slots = [name for name in names[:taken] if not name.startswith("*")]
     takes_any = any(name.startswith("**") for name in names)
     for position, value in enumerate(positional):
         if position < len(slots):
@@ -239,6 +252,8 @@ def as_sizes(context: Context, value: Value | None) -> tuple[Expr, ...] | None:
         sizes = [as_number(context, item) for item in value.values]
         present = tuple(size for size in sizes if size is not None)
         return present if len(present) == len(sizes) else None
+    if isinstance(value, ShapeOf):
+        return context.parameter_view(value.parameter).shape
     number = as_number(context, value)
     return (number,) if number is not None else None
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import libcst as cst
 
-from portcheck.core.dtype import dtype_of
+from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dtype_of
+from portcheck.frontends.nki.arrays import ARRAY_LIBRARIES, array_call
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype, bind
 from portcheck.frontends.nki.context import Context
@@ -30,7 +31,7 @@ from portcheck.frontends.nki.values import (
     View,
 )  # fmt: skip
 from portcheck.ir import Call as KeptCall
-from portcheck.ir import OpaqueKind, ValueType
+from portcheck.ir import Const, OpaqueKind, ValueType
 from portcheck.knowledge import ApiVersion, Knowledge, Semantics
 
 
@@ -88,18 +89,27 @@ def _external(
     if entry is not None:
         api = entry.at(context.version) or entry.latest
         return _lowered(bind(context, api, via, hint, positional, keywords))
+    dtype = as_dtype(context, External(name))
+    if dtype is not None and len(positional) == 1:
+        return _scalar_of(dtype, positional[0])
     if is_nki(name):
         note_unknown_call(context, name, positional, keywords)
     else:
-        dtype = as_dtype(context, External(name))
-        if dtype is not None and len(positional) == 1:
-            return positional[0]
         modelled = python_call(context, name, positional, keywords)
+        if modelled is None and name.partition(".")[0] in ARRAY_LIBRARIES:
+            modelled = array_call(context, name.rpartition(".")[2], positional, keywords)
         if modelled is not None:
             return modelled
         if name.rpartition(".")[2] == "dtype" and len(positional) == 1:
             return positional[0]
     return kept(context, via, positional, keywords)
+
+
+def _scalar_of(dtype: DType, value: Value) -> Value:
+    """`value` as a number of `dtype`, where that is another one than Python's own numbers stand for."""
+    if isinstance(value, Const) and dtype not in (BOOL, INT32, INT64, FLOAT32, FLOAT64):
+        return Const(value.value, dtype)
+    return value
 
 
 def _lowered(call: Call) -> Value:

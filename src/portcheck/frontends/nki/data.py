@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dtype_of
+from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, DType, dtype_of
 from portcheck.frontends.nki.arithmetic import is_one, known, same
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
@@ -346,7 +346,7 @@ def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
 
 
 def dtype_of_value(context: Context, value: Value | None) -> DType | None:
-    """The dtype of a tile, tensor or immediate; a Python integer acts as int32, a float as float32."""
+    """The dtype of a tile, tensor or immediate; a Python bool acts as uint8, an int as int32, a float as float32."""
     match value:
         case View():
             return value.buffer.dtype
@@ -360,7 +360,10 @@ def dtype_of_value(context: Context, value: Value | None) -> DType | None:
             number = as_number(context, value)
     if number is None:
         return None
-    return INT32 if number.dtype.is_integer or number.dtype == BOOL else FLOAT32
+    return FLOAT32 if number.dtype.is_symbolic else _WEAK.get(number.dtype, number.dtype)
+
+
+_WEAK = {BOOL: UINT8, INT64: INT32, FLOAT64: FLOAT32}
 
 
 def same_shape(left: Sequence[Expr], right: Sequence[Expr]) -> bool:

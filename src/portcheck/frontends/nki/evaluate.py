@@ -215,7 +215,7 @@ def _conditional(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -
     if decided is not None:
         return evaluate(context, frame, node.body if decided else node.orelse, hint)
     chosen, other = (evaluated_perhaps(context, frame, part, hint) for part in (node.body, node.orelse))
-    return operators.choice(context, test, chosen, other, frame.segment.text(node))
+    return operators.choice(context, test, chosen, other, frame.segment.text(node), hint)
 
 
 def _comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:

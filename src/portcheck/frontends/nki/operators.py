@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import libcst as cst
 
-from portcheck.core.dtype import BOOL, FLOAT32, INT64
+from portcheck.core.dtype import BOOL, FLOAT32, INT64, dtype_of
 from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
 from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
@@ -231,10 +231,14 @@ def both(context: Context, left: Value, right: Value, text: str) -> Value:
     return numbers(context, Operator.LOGICAL_AND, left, right, text)
 
 
-def choice(context: Context, test: Value, chosen: Value, other: Value, text: str) -> Value:
-    """One of two values by a condition that is not known."""
+def choice(context: Context, test: Value, chosen: Value, other: Value, text: str, hint: str = "") -> Value:
+    """One of two values by a condition that is not known; `hint` is the name it will be bound to."""
     if chosen == other:
         return chosen
+    if isinstance(chosen, Format | External) and isinstance(other, Format | External):
+        dtypes = as_dtype(context, chosen), as_dtype(context, other)
+        if None not in dtypes:
+            return Format(context.stated_dtype(hint) or dtype_of(context.fresh_symbol(hint or text)))
     condition, first, second = as_number(context, test), as_number(context, chosen), as_number(context, other)
     if condition is None or first is None or second is None:
         ordered = (chosen, other) if isinstance(chosen, Unknown) or not isinstance(other, Unknown) else (other, chosen)

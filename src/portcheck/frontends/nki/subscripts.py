@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.nki.arithmetic import difference, known, known_int, plus
@@ -28,8 +29,8 @@ from portcheck.frontends.nki.values import (
     Value,
     View,
 )  # fmt: skip
-from portcheck.frontends.nki.views import Selector, select, symbol_of
-from portcheck.ir import OpaqueKind, Symbol, integer
+from portcheck.frontends.nki.views import Selector, from_start, select, symbol_of
+from portcheck.ir import Expr, OpaqueKind, Symbol, integer, substitute
 from portcheck.knowledge import Semantics
 
 MOST_DIMENSIONS = 16
@@ -137,9 +138,10 @@ def _size(context: Context, parameter: str, chosen: Sequence[Value], text: str) 
 
 
 def _reaxed(context: Context, grid: Grid, chosen: Sequence[Value], text: str) -> Value:
-    """An index variable given its place among dimensions: `[:, None]`."""
+    """An index variable given its place among dimensions, `[:, None]`, or an element of it, `[i]`."""
     remaining = list(grid.dimensions)
     made: list[Dimension | None] = []
+    replaced: dict[str, Expr] = {}
     for value in chosen:
         if isinstance(value, Nothing):
             made.append(None)
@@ -148,9 +150,14 @@ def _reaxed(context: Context, grid: Grid, chosen: Sequence[Value], text: str) ->
         elif isinstance(value, Dots):
             made.extend(remaining)
             remaining = []
+        elif remaining and (number := as_number(context, value)) is not None:
+            dimension = remaining.pop(0)
+            if dimension is not None:
+                replaced[dimension.symbol] = from_start(number, dimension.extent)
         else:
             return context.unknown(text, "indexing an index variable", grid, kind=OpaqueKind.MEMORY)
-    return Grid(grid.expression, (*made, *remaining))
+    expression, dimensions = substitute(grid.expression, replaced), (*made, *remaining)
+    return replace(grid, expression=expression, dimensions=dimensions) if dimensions else expression
 
 
 def _is_mesh(context: Context, name: str) -> bool:

@@ -159,10 +159,14 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """An index expression of the first generation: `expression` over the symbols of `dimensions` (None: extent 1)."""
+    """An index expression of the first generation, or an array of the host: a function of the position.
+
+    `expression` is over the symbols of `dimensions` (None: extent 1); `dtype` is what an array was made with.
+    """
 
     expression: Expr
     dimensions: tuple[Dimension | None, ...]
+    dtype: DType | None = None
 
 
 @dataclass(frozen=True, slots=True)

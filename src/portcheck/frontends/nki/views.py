@@ -23,6 +23,7 @@ from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.values import Buffer, Dimension, Dots, Grid, Nothing, Stretch, View
 from portcheck.ir import (
+    PREDICATES,
     Access,
     Axis,
     AxisKind,
@@ -77,7 +78,7 @@ def select(context: Context, view: View, selectors: Sequence[Selector]) -> View 
             made.append(taken)
             replaced[dimension.symbol] = position
         else:
-            replaced[dimension.symbol] = _from_start(selector, dimension.extent)
+            replaced[dimension.symbol] = from_start(selector, dimension.extent)
     selected = View(view.buffer, tuple(made), tuple(substitute(index, replaced) for index in view.index))
     return selected if _is_kept(selected) else None
 
@@ -111,8 +112,8 @@ def _expanded(selectors: Sequence[Selector], rank: int) -> list[Expr | Stretch |
 
 
 def _stretched(context: Context, dimension: Dimension, stretch: Stretch) -> tuple[Dimension, Expr]:
-    start = _from_start(stretch.start, dimension.extent) if stretch.start is not None else integer(0)
-    stop = _from_start(stretch.stop, dimension.extent) if stretch.stop is not None else dimension.extent
+    start = from_start(stretch.start, dimension.extent) if stretch.start is not None else integer(0)
+    stop = from_start(stretch.stop, dimension.extent) if stretch.stop is not None else dimension.extent
     extent = stretch.size if stretch.size is not None else difference(stop, start)
     step = stretch.step if stretch.step is not None else integer(1)
     if not is_one(step):
@@ -127,7 +128,7 @@ def _is_backwards(stretch: Stretch) -> bool:
     return stretch.step is not None and (known_int(stretch.step) or 0) < 0
 
 
-def _from_start(position: Expr, extent: Expr) -> Expr:
+def from_start(position: Expr, extent: Expr) -> Expr:
     """`position` counted from the start, as Python counts negative ones from the end."""
     value = known_int(position)
     return plus(extent, position) if value is not None and value < 0 else position
@@ -320,7 +321,9 @@ def combined(operator: Operator, left: Grid | Expr, right: Grid | Expr) -> Grid 
     shared = _shared(grids)
     first, second = (_over(grid, shared) for grid in grids)
     made = binary(operator, first, second)
-    return Grid(made, shared) if made is not None else None
+    dtypes = {grid.dtype for grid in grids if grid.dimensions}
+    dtype = dtypes.pop() if len(dtypes) == 1 and operator not in PREDICATES else None
+    return Grid(made, shared, dtype) if made is not None else None
 
 
 def _shared(grids: Sequence[Grid]) -> tuple[Dimension | None, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.arithmetic import difference, known_int, plus
+from portcheck.core.dtype import FLOAT64, INT64
+from portcheck.frontends.nki.arithmetic import difference, known_int, literal, plus
 from portcheck.frontends.nki.bind import Call
 from portcheck.frontends.nki.data import as_number, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.values import NONE, Counter, Grid, Nothing, Stretch, Text, Value
+from portcheck.frontends.nki.values import NONE, Counter, Grid, Nothing, Stretch, Table, Text, Value
 from portcheck.frontends.nki.views import symbol_of
 from portcheck.ir import Axis, AxisKind, Barrier, Check, CheckKind, Expr, OpaqueKind, Scope, Symbol, integer
 from portcheck.knowledge import Role
@@ -17,13 +17,13 @@ from portcheck.knowledge import Role
 
 def limits(call: Call) -> tuple[Expr, Expr, Expr]:
     """The start, stop and step of a range, given as Python's `range` takes them."""
-    call.asked.update((Role.OTHER, Role.START, Role.STOP, Role.STEP, Role.SIZE))
-    values = [*call.values.values(), *call.rest] if call.rest else None
-    if values is None:
-        named = [call.values.get(item.name) for item in call.api.parameters]
-        values = [value for value in named if value is not None and value != NONE]
-    numbers = [as_number(call.context, value) for value in values]
-    return three(numbers)
+    call.asked.update(_LIMITS)
+    named = [call.values.get(item.name, NONE) for item in call.api.parameters if item.role in _LIMITS]
+    given = [value for value in (*named, *call.rest) if value != NONE]
+    return three([as_number(call.context, value) for value in given])
+
+
+_LIMITS = frozenset({Role.START, Role.STOP, Role.STEP, Role.SIZE})
 
 
 def three(numbers: Sequence[Expr | None]) -> tuple[Expr, Expr, Expr]:
@@ -95,6 +95,18 @@ def program_count(call: Call) -> Value:
 def query(call: Call) -> Value:
     """Something asked at compile time that depends on where the kernel runs: a symbol."""
     return Symbol(call.via + "()", INT64)
+
+
+def number_limits(call: Call) -> Value:
+    """The ends of the range of a dtype."""
+    dtype = call.dtype()
+    if dtype is None:
+        raise MisunderstoodError("the dtype is not understood", OpaqueKind.DTYPE)
+    facts = call.context.knowledge.dtype(dtype.name)
+    if facts is None:
+        ends = {word: Symbol(f"{call.via}({dtype}).{word}", FLOAT64) for word in ("min", "max")}
+        return Table(dict(ends), "limits")
+    return Table({"min": literal(facts.min_finite), "max": literal(facts.max_finite)}, "limits")
 
 
 def nothing(call: Call) -> Value:

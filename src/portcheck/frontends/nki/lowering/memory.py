@@ -19,8 +19,8 @@ from portcheck.frontends.nki.data import (
 )  # fmt: skip
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.fitting import may_equal
-from portcheck.frontends.nki.values import NONE, External, Items, Result, Value, View
-from portcheck.frontends.nki.views import access, mask_over_view, reshape
+from portcheck.frontends.nki.values import NONE, External, Grid, Items, Result, Value, View
+from portcheck.frontends.nki.views import access, mask_over_view, positions, reshape
 from portcheck.ir import (
     Cast,
     Copy,
@@ -35,6 +35,7 @@ from portcheck.ir import (
     ValueType,
     WriteMode,
     apply,
+    integer,
 )
 from portcheck.knowledge import Role
 
@@ -241,16 +242,33 @@ def _order(call: Call, rank: int) -> tuple[int, ...]:
 
 
 def constant(call: Call) -> Value:
-    """An identity matrix; other constants are not read."""
-    size = call.number(Role.SIZE)
-    if size is None:
-        raise MisunderstoodError("the constant is not understood")
+    """An identity matrix on chip."""
+    return _constant(call, Space.SHARED)
+
+
+def device_constant(call: Call) -> Value:
+    """An identity matrix or another array of the host, in device memory."""
+    return _constant(call, Space.GLOBAL)
+
+
+def _constant(call: Call, space: Space) -> Value:
     context = call.context
-    dtype = call.dtype() or UINT8
-    view = call.destination() or allocate(context, call.hint, dtype, (size, size), Space.SHARED, call.via)
-    diagonal = apply(Operator.EQUAL, Symbol("dim0", INT64), Symbol("dim1", INT64))
-    store(context, view, cast(context, Operand(diagonal, BOOL, (size, size)), dtype, call.via), via=call.via)
+    content, dtype = _content(call)
+    view = call.destination() or allocate(context, call.hint, dtype, content.shape, space, call.via)
+    store(context, view, cast(context, content, dtype, call.via), via=call.via)
     return view
+
+
+def _content(call: Call) -> tuple[Operand, DType]:
+    size, array = call.number(Role.SIZE), call.given(Role.VALUE)
+    if size is not None:
+        diagonal = apply(Operator.EQUAL, Symbol("dim0", INT64), Symbol("dim1", INT64))
+        return Operand(diagonal, BOOL, (size, size)), call.dtype() or UINT8
+    dtype = call.dtype() or (array.dtype if isinstance(array, Grid) else None)
+    if not isinstance(array, Grid) or dtype is None:
+        raise MisunderstoodError("the constant is not understood")
+    shape = tuple(item.extent if item is not None else integer(1) for item in array.dimensions)
+    return Operand(positions(array, len(shape)), array.expression.dtype, shape), dtype
 
 
 def cast_tile(call: Call) -> Value:

@@ -1,0 +1,128 @@
+"""Ports of the first generation: what its calls give, which dtype it has, and where nothing is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from portcheck.core.dtype import (
+    BFLOAT16,
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    INT8,
+    INT16,
+    INT32,
+    TFLOAT32,
+    UINT8,
+    UINT16,
+    UINT32,
+    DType,
+)  # fmt: skip
+from portcheck.core.source import SourceFile
+from portcheck.frontends.nki import NkiOptions, read_nki
+from portcheck.frontends.nki.promotion import promoted
+from portcheck.ir import Alloc, Const, Expr, Kernel, Loop, Opaque, Space, Store, Symbol, operations
+from portcheck.ir.verify import verify
+
+PRELUDE = (
+    "import neuronxcc.nki as nki\nimport neuronxcc.nki.isa as nisa\nimport neuronxcc.nki.language as nl\n"
+    "import numpy as np\n\n"
+)
+
+
+def kernel(body: str, parameters: str = "x, y", **options: object) -> Kernel:
+    lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
+    source = SourceFile("port.py", f"{PRELUDE}@nki.jit\ndef k({parameters}):\n{lines}")
+    program = read_nki(source, NkiOptions(**options)).lower(["k"])  # type: ignore[arg-type]  # test shorthand
+    assert not verify(program)
+    return program.kernels[0]
+
+
+def not_understood(made: Kernel) -> list[str]:
+    return [op.reason for op in operations(made.body) if isinstance(op, Opaque)]
+
+
+def written(expression: Expr) -> str:
+    match expression:
+        case Const(value):
+            return str(value)
+        case Symbol(name):
+            return name
+        case _:
+            return "..."
+
+
+def stored(made: Kernel, buffer: str) -> list[Store]:
+    return [op for op in operations(made.body) if isinstance(op, Store) and op.access.buffer == buffer]
+
+
+def buffer(made: Kernel, name: str) -> Alloc:
+    return next(op for op in operations(made.body) if isinstance(op, Alloc) and op.name == name)
+
+
+PROMOTIONS = [
+    (INT32, FLOAT16, FLOAT16),
+    (UINT16, TFLOAT32, TFLOAT32),
+    (FLOAT32, BFLOAT16, FLOAT32),
+    (FLOAT16, BFLOAT16, FLOAT32),
+    (INT16, INT32, INT32),
+    (UINT8, UINT16, UINT16),
+    (UINT16, INT32, INT32),
+    (UINT8, INT16, INT16),
+    (INT8, UINT8, INT16),
+    (INT8, UINT16, INT32),
+    (INT16, UINT16, INT32),
+    (INT32, UINT32, FLOAT32),
+    (BOOL, BOOL, BOOL),
+    (INT8, BOOL, INT16),
+    (BFLOAT16, BOOL, BFLOAT16),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "expected"), PROMOTIONS, ids=[f"{a}-{b}" for a, b, _ in PROMOTIONS])
+def test_two_dtypes_are_promoted_as_the_documents_say(left: DType, right: DType, expected: DType) -> None:
+    assert promoted([left, right]) == promoted([right, left]) == expected
+
+
+RESULTS = [
+    ("c = a + 1", FLOAT32),
+    ("c = nl.add(h, 1.5)", FLOAT32),
+    ("c = nl.add(h, 2)", BFLOAT16),
+    ("c = nl.add(h, np.float16(2))", FLOAT32),
+    ("c = nl.add(h, nl.bfloat16(1.5))", BFLOAT16),
+    ("c = nisa.activation(op=nl.exp, data=h, bias=s)", BFLOAT16),
+    ("c = nisa.tensor_scalar(h, np.add, s)", BFLOAT16),
+    ("c = nisa.tensor_tensor(h, a, np.add)", FLOAT32),
+    ("c = nl.less(a, 0.0)", BOOL),
+    ("c = nl.equal(a, h, dtype=nl.uint8)", UINT8),
+]
+TILES = """
+a = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+h = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.sbuf)
+s = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+"""
+
+
+@pytest.mark.parametrize(("body", "expected"), RESULTS, ids=[case[0] for case in RESULTS])
+def test_a_call_without_dtype_gives(body: str, expected: DType) -> None:
+    made = kernel(f"{TILES}{body}\nc[0:128, 0:512] = c")
+    assert buffer(made, "c").type.dtype == expected
+
+
+def test_a_shape_of_a_parameter_that_is_taken_whole_is_a_shape() -> None:
+    made = kernel("o = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\nnl.store(o, nl.load(x))\nreturn o")
+    assert not not_understood(made)
+    assert [written(size) for size in buffer(made, "o").type.shape] == ["x.shape[0]", "x.shape[1]"]
+
+
+def test_what_a_loop_is_told_about_scheduling_does_not_change_its_range() -> None:
+    made = kernel("for i in nl.sequential_range(2, 8, directives=nki.compiler.no_reorder()):\n  t = nl.load(x[i])")
+    loop = next(op for op in operations(made.body) if isinstance(op, Loop))
+    assert [written(part) for part in (loop.values.start, loop.values.stop)] == ["2", "8"]  # type: ignore[union-attr]  # a range
+
+
+def test_when_a_tile_is_initialised_does_not_change_what_it_holds() -> None:
+    made = kernel("p = nl.zeros((128, 4), nl.float32, buffer=nl.psum, lazy_initialization=True)")
+    assert not not_understood(made)
+    assert buffer(made, "p").type.space is Space.PSUM
+    assert len(stored(made, "p")) == 1
