@@ -20,8 +20,23 @@ from portcheck.core.dtype import (
 )  # fmt: skip
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
+from portcheck.frontends.nki.arithmetic import constant_part, known
 from portcheck.frontends.nki.promotion import promoted
-from portcheck.ir import Alloc, Const, Expr, Kernel, Loop, Opaque, Space, Store, Symbol, operations
+from portcheck.ir import (
+    Alloc,
+    Const,
+    Expr,
+    Kernel,
+    Load,
+    Loop,
+    Opaque,
+    Space,
+    Store,
+    Symbol,
+    integer,
+    operations,
+    substitute,
+)  # fmt: skip
 from portcheck.ir.verify import verify
 
 PRELUDE = (
@@ -126,3 +141,56 @@ def test_when_a_tile_is_initialised_does_not_change_what_it_holds() -> None:
     assert not not_understood(made)
     assert buffer(made, "p").type.space is Space.PSUM
     assert len(stored(made, "p")) == 1
+
+
+ARRAYS = [
+    ("np.identity(128, dtype=np.int8), dtype=nl.bfloat16", BFLOAT16, ["128", "128"]),
+    ("np.identity(n=128, dtype=np.int8)", INT8, ["128", "128"]),
+    ("np.arange(8, dtype=np.int32)[:, None] * 3", INT32, ["8", "1"]),
+    ("np.arange(0, 64, 2, dtype=np.uint8)", UINT8, ["32"]),
+    ("np.zeros((4, 8), dtype=np.float16)", FLOAT16, ["4", "8"]),
+]
+
+
+@pytest.mark.parametrize(("array", "dtype", "shape"), ARRAYS, ids=[case[0] for case in ARRAYS])
+def test_an_array_of_the_host_is_a_constant_in_device_memory(array: str, dtype: DType, shape: list[str]) -> None:
+    made = kernel(f"c = nl.shared_constant({array})\nt = nl.load(c)")
+    assert not not_understood(made)
+    alloc = buffer(made, "c")
+    assert (alloc.type.dtype, alloc.type.space) == (dtype, Space.GLOBAL)
+    assert [str(known(size)) for size in alloc.type.shape] == shape
+
+
+def test_an_array_whose_dtype_nobody_stated_is_not_guessed() -> None:
+    assert not_understood(kernel("c = nl.shared_constant(np.arange(8))")) == [
+        "nl.shared_constant: the constant is not understood"
+    ]
+
+
+def test_an_element_of_an_array_is_a_number() -> None:
+    made = kernel("s = np.arange(8) * 3\nt = nl.load(x[nl.ds(s[2], 4), 0:8])")
+    loads = [op for op in operations(made.body) if isinstance(op, Load)]
+    assert [constant_part(substitute(loads[0].access.index[0], {"p": integer(0)}))] == [6]
+
+
+def test_the_index_variables_of_a_grid_have_names() -> None:
+    made = kernel("w = nl.mgrid[0:128, 0:4, 0:8, 0:2]\nt = nl.load(x[w.p, w.x * 16 + w.y * 2 + w.z])")
+    assert not not_understood(made)
+    load = next(op for op in operations(made.body) if isinstance(op, Load))
+    assert [written(size) for size in load.type.shape] == ["128", "4", "8", "2"]
+
+
+def test_limits_of_a_dtype_are_numbers_where_it_is_known() -> None:
+    made = kernel("t = nl.full((128, 4), nl.finfo(nl.float32).min, dtype=nl.float32)")
+    assert [written(op.value) for op in stored(made, "t")] == ["-3.4028234663852886e+38"]
+    assert not not_understood(kernel("t = nl.full((128, 4), nl.finfo(x.dtype).max, dtype=x.dtype)"))
+
+
+CHOICE = "d = nl.bfloat16 if fast else nl.float32\ne = d\nt = nl.ndarray((128, 4), dtype=d, buffer=nl.sbuf)"
+
+
+def test_a_dtype_that_depends_on_a_parameter_is_a_symbol_unless_stated() -> None:
+    made = kernel(CHOICE, "x, fast=True")
+    assert str(buffer(made, "t").type.dtype) == "dtype(d)"
+    stated = kernel(CHOICE, "x, fast=True", dtypes=(("d", "bfloat16"),))
+    assert buffer(stated, "t").type.dtype == BFLOAT16

@@ -69,4 +69,3 @@ _FUNCTIONS: Mapping[str, Callable[[Context, Arguments], Grid | None]] = {
     "identity": _identity, "eye": _identity, "arange": _arange, "zeros": _filled(0), "ones": _filled(1),
     "full": _filled(None),
 }  # fmt: skip
-

@@ -103,9 +103,9 @@ def number_limits(call: Call) -> Value:
     if dtype is None:
         raise MisunderstoodError("the dtype is not understood", OpaqueKind.DTYPE)
     facts = call.context.knowledge.dtype(dtype.name)
+    low, high = (Symbol(f"{call.via}({dtype}).{word}", FLOAT64) for word in ("min", "max"))
     if facts is None:
-        ends = {word: Symbol(f"{call.via}({dtype}).{word}", FLOAT64) for word in ("min", "max")}
-        return Table(dict(ends), "limits")
+        return Table({"min": low, "max": high}, "limits")
     return Table({"min": literal(facts.min_finite), "max": literal(facts.max_finite)}, "limits")
 
 
