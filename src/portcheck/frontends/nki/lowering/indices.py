@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from portcheck.core.dtype import FLOAT64, INT64
+from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.arithmetic import difference, known_int, literal, plus
 from portcheck.frontends.nki.bind import Call
 from portcheck.frontends.nki.data import as_number, operand
@@ -98,12 +98,12 @@ def query(call: Call) -> Value:
 
 
 def number_limits(call: Call) -> Value:
-    """The ends of the range of a dtype."""
+    """The ends of the range of a dtype, which are whole numbers in every format."""
     dtype = call.dtype()
     if dtype is None:
         raise MisunderstoodError("the dtype is not understood", OpaqueKind.DTYPE)
     facts = call.context.knowledge.dtype(dtype.name)
-    low, high = (Symbol(f"{call.via}({dtype}).{word}", FLOAT64) for word in ("min", "max"))
+    low, high = (Symbol(f"{call.via}({dtype}).{word}", INT64) for word in ("min", "max"))
     if facts is None:
         return Table({"min": low, "max": high}, "limits")
     return Table({"min": literal(facts.min_finite), "max": literal(facts.max_finite)}, "limits")
