@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from portcheck.cli.application import app
 from portcheck.cli.explain import example_text
-from portcheck.knowledge import UNKNOWN, Api, Construct, ErrorBound, load
+from portcheck.knowledge import UNKNOWN, Api, CallFacts, Construct, ErrorBound, OperandFacts, Scope, load
 from portcheck.reporting import schema
 from portcheck.reporting.markdown import code, fence, prose
 from portcheck.rules import Rule, all_rules
@@ -104,6 +104,11 @@ def mappings_page() -> str:
             ("call", "versions", "means", "result", "order", "status", "source"),
             (row for name in sorted(knowledge.apis) for row in api_rows(knowledge.apis[name])),
         ),
+        "## Operands of NKI calls",
+        table(
+            ("call", "operand", "where", "memories", "dtypes", "partitions", "elements a partition", "source"),
+            (row for name in sorted(knowledge.operands) for row in operand_rows(knowledge.operands[name])),
+        ),
     )
 
 
@@ -148,6 +153,31 @@ def api_rows(api: Api) -> Iterator[tuple[str, ...]]:
             version.status,
             prose(version.source),
         )
+
+
+def operand_rows(call: CallFacts) -> Iterator[tuple[str, ...]]:
+    for name, facts in call.operands.items():
+        yield (code(call.name), code(name), "", *facts_cells(facts))
+    for case in call.cases:
+        yield (code(call.name), code(case.operand), prose(scope_text(case.scope)), *facts_cells(case.facts))
+
+
+def facts_cells(facts: OperandFacts) -> tuple[str, ...]:
+    excluded = f"not {', '.join(facts.not_dtypes)}" if facts.not_dtypes else ""
+    cells = (listed(facts.spaces), listed(facts.dtypes) or excluded, facts.partitions or "", facts.free or "")
+    return (*(prose(str(cell)) for cell in cells), prose("; ".join(sorted(set(facts.sources.values())))))
+
+
+def listed(values: Iterable[str] | str | None) -> str:
+    return values if isinstance(values, str) else ", ".join(values or ())
+
+
+def scope_text(scope: Scope) -> str:
+    """Where a fact holds, in words."""
+    words = [f"from {scope.since}"] if scope.since != "0.1" else []
+    words += [f"before {scope.until}"] if scope.until else []
+    words += [" or ".join(scope.targets)] if scope.targets else []
+    return ", ".join([*words, *(f"{parameter} is {word}" for parameter, word in scope.when)])
 
 
 def meaning(semantics: str, operator: str | None) -> str:

@@ -6,12 +6,15 @@ from portcheck.knowledge.check import check, problems
 from portcheck.knowledge.chips import Chip, Engine, Peak, Quantity, StartRule
 from portcheck.knowledge.constructs import Construct, ConstructKind, ErrorBound
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable
+from portcheck.knowledge.exceeding import Exceeding, LimitKind, Outcome, Simulated
 from portcheck.knowledge.limits import Limit
 from portcheck.knowledge.load import Knowledge, load
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorForm, OperatorObject, TileConstant
+from portcheck.knowledge.operands import BoundsRule, CallFacts, Mode, NanRule, OperandFacts, Pairing, Scope, Together
 from portcheck.knowledge.schema import UNKNOWN, Unknown
 from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.signatures import VALUE_NEUTRAL, WRITTEN, Parameter, Role
+from portcheck.knowledge.sizes import Size
 from portcheck.knowledge.stubs import StubFacts
 from portcheck.knowledge.versions import NkiVersion
 
@@ -23,6 +26,8 @@ __all__ = [
     "Api",
     "ApiStatus",
     "ApiVersion",
+    "BoundsRule",
+    "CallFacts",
     "Chip",
     "Construct",
     "ConstructKind",
@@ -30,22 +35,33 @@ __all__ = [
     "DTypeTable",
     "Engine",
     "ErrorBound",
+    "Exceeding",
     "Knowledge",
     "Limit",
+    "LimitKind",
+    "Mode",
+    "NanRule",
     "NkiSpace",
     "NkiVersion",
     "ObjectTable",
     "OperatorForm",
+    "OperandFacts",
     "OperatorObject",
     "Order",
+    "Outcome",
+    "Pairing",
     "Parameter",
     "Peak",
     "Quantity",
     "Role",
+    "Scope",
     "Semantics",
+    "Simulated",
+    "Size",
     "StartRule",
     "StubFacts",
     "TileConstant",
+    "Together",
     "Unknown",
     "check",
     "load",

@@ -9,6 +9,7 @@ from portcheck.core.errors import KnowledgeError
 from portcheck.knowledge.apis import Api, ApiVersion
 from portcheck.knowledge.constructs import Construct
 from portcheck.knowledge.load import Knowledge
+from portcheck.knowledge.operand_check import operand_problems
 from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.versions import NkiVersion
 
@@ -21,6 +22,7 @@ def problems(knowledge: Knowledge) -> Iterator[str]:
         yield from _construct_problems(construct, knowledge)
     for api in knowledge.apis.values():
         yield from _api_problems(api, knowledge)
+    yield from operand_problems(knowledge)
     yield from _dtype_problems(knowledge)
     yield from _chip_problems(knowledge)
     yield from _object_problems(knowledge)

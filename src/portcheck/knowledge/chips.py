@@ -21,9 +21,14 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One engine of a core: its short name, clock in GHz and the elements a cycle it processes."""
+    """One engine of a core: its short name, the on-chip memories it reaches ("sbuf", "psum"), clock and speed.
+
+    The clock is in GHz, the speed in elements a cycle.
+    """
 
     name: str
+    spaces: tuple[str, ...]
+    spaces_source: str
     clock_ghz: Quantity
     elements_per_cycle: Quantity
     elements_per_cycle_16bit: Quantity
@@ -168,12 +173,16 @@ def _quantity(table: Table, sources: Sources) -> Quantity:
 
 
 def _engine(name: str, table: Table, sources: Sources) -> Engine:
+    spaces = table.table("spaces")
     engine = Engine(
         name,
+        spaces.texts("value"),
+        sources.cite(spaces),
         _quantity(table.table("clock"), sources),
         _quantity(table.table("elements_per_cycle"), sources),
         _quantity(table.table("elements_per_cycle_16bit"), sources),
     )
+    spaces.finish()
     table.finish()
     return engine
 

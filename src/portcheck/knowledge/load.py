@@ -13,9 +13,11 @@ from portcheck.knowledge.apis import Api, ApiVersion, load_apis
 from portcheck.knowledge.chips import Chip, load_chips
 from portcheck.knowledge.constructs import Construct, ConstructKind, load_constructs
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable, load_dtypes
+from portcheck.knowledge.exceeding import Exceeding, LimitKind, exceeding_at, load_exceeding
 from portcheck.knowledge.fragments import FragmentLayout, load_fragments
 from portcheck.knowledge.limits import Limit, load_limits
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant, load_objects
+from portcheck.knowledge.operands import CallFacts, load_operands
 from portcheck.knowledge.ranges import range_of
 from portcheck.knowledge.schema import Unknown
 from portcheck.knowledge.semantics import Semantics
@@ -70,6 +72,16 @@ class Knowledge:
         return load_objects(self._folder / "nki" / "objects")
 
     @cached_property
+    def operands(self) -> Mapping[str, CallFacts]:
+        """What the operands of NKI calls may be, by qualified name of the call."""
+        return load_operands(self._folder / "nki" / "operands")
+
+    @cached_property
+    def exceeding(self) -> Mapping[LimitKind, tuple[Exceeding, ...]]:
+        """What versions of NKI do when a limit is exceeded, by the sort of limit."""
+        return load_exceeding(self._folder / "nki" / "exceeding.toml")
+
+    @cached_property
     def stub_facts(self) -> StubFacts:
         """What is known about the public stub files."""
         return load_stub_facts(self._folder / "nki" / "stubs.toml")
@@ -119,6 +131,10 @@ class Knowledge:
     def nearest_api(self, name: str) -> str:
         """The known call spelled most like `name`, or ""."""
         return nearest(name, self.apis)
+
+    def when_exceeded(self, kind: LimitKind, version: NkiVersion) -> Exceeding | None:
+        """What `version` does when a limit of this sort is exceeded; None where nothing is written."""
+        return exceeding_at(self.exceeding[kind], version)
 
     def offers(self, name: str, version: NkiVersion) -> bool | None:
         """Whether `version` has the NKI call or object `name`; None when no table has the name."""

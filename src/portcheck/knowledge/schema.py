@@ -142,6 +142,15 @@ class Table:
             message = f'key "{key}" has the unknown value "{word}"'
             raise self.error(message, did_you_mean(word, [str(choice) for choice in choices])) from None
 
+    def members(self, key: str, choices: type[_Member]) -> tuple[_Member, ...]:
+        """The members of the enumeration `choices` listed at `key`."""
+        words = self.texts(key)
+        for word in words:
+            if word not in tuple(choices):
+                message = f'key "{key}" has the unknown value "{word}"'
+                raise self.error(message, did_you_mean(word, [str(choice) for choice in choices]))
+        return tuple(choices(word) for word in words)
+
     def optional_member(self, key: str, choices: type[_Member], default: _Member | None = None) -> _Member | None:
         """The member of `choices` named at `key`, or `default` when the key is absent."""
         if key not in self._values:
@@ -190,6 +199,13 @@ class Table:
     def has(self, key: str) -> bool:
         """Whether `key` is written."""
         return key in self._values
+
+    def says(self, key: str, word: str) -> bool:
+        """Whether exactly `word` is written at `key`."""
+        found = self._values.get(key) == word
+        if found:
+            self._asked.append(key)
+        return found
 
     def finish(self) -> None:
         """Object to the first key nobody asked for."""
