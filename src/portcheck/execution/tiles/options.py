@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from portcheck.core.errors import InputError
 from portcheck.execution.checking import check_whole
 
 _STEPS = 100_000_000_000
@@ -81,3 +83,11 @@ class Options:
         check_whole("memory", self.memory, 1)
         if self.draws is not None:
             check_whole("draws", self.draws)
+        for name, kind in _KINDS.items():
+            if not isinstance(getattr(self, name), kind):
+                raise InputError(f"{name} is {getattr(self, name)!r}", f"give one of {', '.join(map(str, kind))}")
+
+
+_KINDS: Mapping[str, type[StrEnum]] = {
+    "sums": SumOrder, "nan": NanRule, "overflow": Overflow, "outlier": Outlier, "winner": Winner,
+}  # fmt: skip
