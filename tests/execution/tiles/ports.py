@@ -25,7 +25,7 @@ OLD = (
 )
 
 
-def lowered(text: str, **options: str) -> Program:
+def lowered(text: str, **options: Any) -> Program:
     """The program of all kernels in `text`, which must be understood as a whole."""
     program = any_lowered(text, **options)
     opaque = [f"line {op.span.start.line}: {op.reason}" for op in kernel_operations(program) if isinstance(op, Opaque)]
@@ -33,7 +33,7 @@ def lowered(text: str, **options: str) -> Program:
     return program
 
 
-def any_lowered(text: str, **options: str) -> Program:
+def any_lowered(text: str, **options: Any) -> Program:
     """The program of all kernels in `text`."""
     module = read_nki(SourceFile("port.py", text), NkiOptions(**options))
     program = module.lower([kernel.name for kernel in module.kernels])
@@ -42,8 +42,13 @@ def any_lowered(text: str, **options: str) -> Program:
 
 
 def executed(text: str, arguments: Arrays, grid: tuple[int, ...] | None = None, **options: Any) -> Execution:
-    """Runs `text`."""
-    return run(lowered(text), arguments, grid, Options(**options))
+    """Runs `text`, read with the dtypes of the arrays that hold whole numbers."""
+    dtypes = tuple(
+        (name, array.dtype.name)
+        for name, array in arguments.items()
+        if isinstance(array, np.ndarray) and array.dtype.kind in "iu"
+    )
+    return run(lowered(text, dtypes=dtypes), arguments, grid, Options(**options))
 
 
 def normal(seed: int, *shape: int, dtype: Any = np.float32) -> Any:

@@ -211,3 +211,12 @@ def test_options_that_cannot_be_are_refused() -> None:
         Options(steps=-1)
     with pytest.raises(InputError, match="there is no chip trn9"):
         executed(COPY.format(read=8, written=8, partitions=8, space="sbuf"), {"x": normal(1, 8, 8)}, target="trn9")
+
+
+def test_integers_that_the_reading_did_not_know_of_are_told() -> None:
+    text = COPY.format(read=8, written=8, partitions=8, space="sbuf")
+    numbers = np.arange(64, dtype=np.int32).reshape(8, 8)
+    assert executed(text, {"x": numbers}).events == ()
+    told = run(any_lowered(text), {"x": numbers})
+    assert [event.kind for event in told.events] == [EventKind.ASSUMED]
+    assert told.faults == () and (told.results[0] == numbers).all()

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from portcheck.core.dtype import BOOL, CONCRETE, FLOAT32, INT32, DType, dtype_of
+from portcheck.core.dtype import BOOL, CONCRETE, FLOAT32, INT32, WIDE, DType, dtype_of
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.tiles.events import Event, EventKind
 from portcheck.execution.tiles.machine import Machine, Number, Run
 from portcheck.execution.tiles.memory import Memory, holding
 from portcheck.ir import Const, Expr, Kernel, Launch, Parameter, Space, Symbol, operations, symbols_in
@@ -53,7 +54,7 @@ def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argu
         if parameter.is_buffer:
             name = names.get(parameter.name, parameter.name)
             if isinstance(flat.get(name), np.ndarray):
-                _bind_tensor(found, parameter, flat[name])
+                _bind_tensor(found, run, parameter, flat[name])
             elif name in flat:
                 raise InputError(f"{name} is a tensor of {kernel.name}", f"give an array for {name}")
     check_known(kernel, arguments)
@@ -85,7 +86,7 @@ def _bind_scalar(found: _Bound, name: str, value: object) -> None:
     found.dtypes[dtype_of(name).name] = by_kind
 
 
-def _bind_tensor(found: _Bound, parameter: Parameter, array: Value) -> None:
+def _bind_tensor(found: _Bound, run: Run, parameter: Parameter, array: Value) -> None:
     name, shape, stated = parameter.name, parameter.type.shape, parameter.type.dtype
     dtype = CONCRETE.get(array.dtype.name)
     if dtype is None:
@@ -97,12 +98,20 @@ def _bind_tensor(found: _Bound, parameter: Parameter, array: Value) -> None:
             f"{name} has {len(shape)} dimensions in {found.kernel.name}, and the array has {array.ndim}",
             "give an array of as many dimensions",
         )
+    if stated.is_symbolic and dtype in WIDE:
+        _say_integers(found, run, parameter, dtype)
     found.dtypes[dtype_of(name).name] = dtype
     for place, extent in enumerate(array.shape):
         found.size(f"{name}.shape[{place}]", extent, f"{name}.shape[{place}]")
     for place, (extent, size) in enumerate(zip(shape, array.shape, strict=False)):
         _bind_extent(found, extent, size, f"{name}.shape[{place}]")
     found.tensors[name] = holding(name, dtype, array, Space.GLOBAL)
+
+
+def _say_integers(found: _Bound, run: Run, parameter: Parameter, dtype: DType) -> None:
+    """Says that a port was read without knowing that a tensor holds integers, some of which are computed otherwise."""
+    text = f"{parameter.name} was read as a float, and the array is {dtype}; state its dtype when the port is read"
+    run.log.add(Event(kind=EventKind.ASSUMED, message=text, kernel=found.kernel.name, span=parameter.span), text)
 
 
 def _bind_extent(found: _Bound, extent: Expr, size: int, origin: str) -> None:

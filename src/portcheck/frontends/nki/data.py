@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, DType, dtype_of
+from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, UINT32, DType, dtype_of
 from portcheck.frontends.nki.arithmetic import is_one, known, same
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
@@ -159,17 +159,27 @@ def load(
 
 
 def cast(context: Context, source: Operand, dtype: DType, via: str = "") -> Operand:
-    """`source` in `dtype`: a constant is rewritten, equal formats are left alone."""
+    """`source` in `dtype`: a constant is rewritten, equal formats are left alone.
+
+    An engine rounds to the nearest even integer and stays within its range; it takes one wide integer format to
+    another through float32 (NKI 0.6 release notes, nisa.tensor_copy). What Python counts is no data yet.
+    """
     if source.dtype == dtype:
         return source
     value = known(source.expression)
     if value is not None:
         return replace(source, expression=Const(_converted(value, dtype), dtype), dtype=dtype)
+    if source.dtype in _WIDE and dtype in _WIDE:
+        source = cast(context, source, FLOAT32, via)
     rounding = Rounding.EXACT if _is_widening(source.dtype, dtype) else Rounding.NEAREST_EVEN
     reference = context.builder.result(
-        Cast, via=via or context.via, operand=source.expression, type=ValueType(dtype, source.shape), rounding=rounding
-    )
+        Cast, via=via or context.via, operand=source.expression, type=ValueType(dtype, source.shape), rounding=rounding,
+        saturating=dtype.is_integer and source.dtype not in (BOOL, INT64),
+    )  # fmt: skip
     return Operand(reference, dtype, source.shape)
+
+
+_WIDE = frozenset({INT32, UINT32})
 
 
 def _converted(value: int | float | bool, dtype: DType) -> int | float | bool:
