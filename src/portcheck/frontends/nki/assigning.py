@@ -147,3 +147,31 @@ def _extend(context: Context, current: Items, value: Value) -> None:
         return
     changing(context, current)
     current.values.extend(added)
+
+
+def delete(context: Context, frame: Frame, target: cst.BaseDelTargetExpression) -> None:
+    """`del target`."""
+    match target:
+        case cst.Name(value=name):
+            frame.names.pop(name, None)
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            for element in elements:
+                assert isinstance(element.value, cst.Name | cst.Attribute | cst.Subscript | cst.Tuple | cst.List)
+                delete(context, frame, element.value)
+        case cst.Subscript(value=owner):
+            _delete_element(context, evaluate(context, frame, owner), selectors(context, frame, target))
+        case _:
+            raise UnfollowedError("an attribute is deleted")
+
+
+def _delete_element(context: Context, owner: Value, chosen: Sequence[Value]) -> None:
+    if not isinstance(owner, Items | Table):
+        raise UnfollowedError("an element of something that is not known is deleted")
+    key = key_of(chosen[0]) if len(chosen) == 1 else None
+    changing(context, owner)
+    if isinstance(owner, Table) and key in owner.entries:
+        del owner.entries[key]
+    elif isinstance(owner, Items) and isinstance(key, int) and -len(owner.values) <= key < len(owner.values):
+        del owner.values[key]
+    else:
+        lose(context, owner, "an element of it was deleted that is not known")

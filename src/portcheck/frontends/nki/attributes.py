@@ -10,6 +10,7 @@ from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.arithmetic import known_int, literal
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.mutation import changing
 from portcheck.frontends.nki.values import (
     Counter,
     External,
@@ -133,17 +134,19 @@ def items_of(context: Context, value: Value) -> list[Value] | None:
 def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Context) -> bool:
     """Binds names to `value`, taking tuples apart; False when it does not come apart as the target asks."""
     if isinstance(target, cst.Name):
-        frame.names[target.value] = _named_grid(context, value, target.value)
+        owner = frame.outer.get(target.value)
+        if owner is not None:
+            changing(context, owner)
+        (owner or frame).names[target.value] = _named_grid(context, value, target.value)
         return True
     if not isinstance(target, cst.Tuple | cst.List):
         return False
     elements = [element.value for element in target.elements]
     values = unpacked(context, value, [_local(element) for element in elements])
-    if (
-        values is None
-        or len(values) != len(elements)
-        or any(isinstance(item, cst.StarredElement) for item in target.elements)
-    ):
+    starred = [place for place, item in enumerate(target.elements) if isinstance(item, cst.StarredElement)]
+    if values is not None and starred:
+        values = _gathered(values, starred[0], len(elements))
+    if values is None or len(values) != len(elements):
         for element in elements:
             text = _local(element) or "value"
             bind_target(
@@ -152,6 +155,15 @@ def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Contex
         return False
     done = [bind_target(frame, element, item, context) for element, item in zip(elements, values, strict=True)]
     return all(done)
+
+
+def _gathered(values: list[Value], starred: int, count: int) -> list[Value] | None:
+    """`values` for `count` targets, the one at `starred` taking all that are left."""
+    rest = len(values) - count + 1
+    if rest < 0:
+        return None
+    taken = Items(values[starred : starred + rest], is_list=True)
+    return [*values[:starred], taken, *values[starred + rest :]]
 
 
 def _named_grid(context: Context, value: Value, name: str) -> Value:

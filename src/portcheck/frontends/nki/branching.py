@@ -15,7 +15,7 @@ from portcheck.frontends.nki.evaluate import evaluate, truth
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame, children
 from portcheck.frontends.nki.merging import merge, merge_objects
-from portcheck.frontends.nki.mutation import Changes, State
+from portcheck.frontends.nki.mutation import Changes, State, changing, put_back
 from portcheck.frontends.nki.returning import emit_return
 from portcheck.frontends.nki.skipping import may_leave
 from portcheck.frontends.nki.values import NONE, Unknown, Value
@@ -72,6 +72,9 @@ def _branch(
     taken = _taking(frame, then, otherwise, rest)
     arms = [_arm(context, frame, body) for body in taken]
     takes_rest = taken != [then, otherwise]
+    raising = [arm.flow.kind is FlowKind.RAISE for arm in arms]
+    if any(raising) and not all(raising):
+        return _certain(context, frame, condition, arms, takes_rest=takes_rest)
     first, second = (arm.flow for arm in arms)
     running = [arm for arm in arms if arm.flow.kind is FlowKind.NORMAL]
     returning = [arm.flow.kind is FlowKind.RETURN for arm in arms]
@@ -95,11 +98,29 @@ def _branch(
     return Flow(FlowKind.NORMAL, None, takes_rest)
 
 
+def _certain(context: Context, frame: Frame, condition: Expr, arms: Sequence[_Arm], *, takes_rest: bool) -> Flow:
+    """The arm of a branch whose other arm ends in an error: its condition holds."""
+    is_first = arms[1].flow.kind is FlowKind.RAISE
+    context.builder.emit(Assume, via="if", condition=condition if is_first else unary(Operator.LOGICAL_NOT, condition))
+    arm = arms[0] if is_first else arms[1]
+    for key, (item, before) in arm.changes.before.items():
+        changing(context, item)
+        put_back(item, arm.states.get(key, before))
+    frame.names, frame.may_have_left = arm.names, arm.may_have_left
+    context.builder.adopt(arm.body[: arm.length])
+    flow = arm.flow
+    return Flow(flow.kind, flow.value, flow.is_done or takes_rest, flow.span)
+
+
 @dataclass(slots=True, eq=False)
 class _Arm:
-    """What one arm of a branch does: its operations, how it ends, its names and what objects hold at its end."""
+    """What one arm of a branch does: its operations, how it ends, its names and what objects hold at its end.
+
+    The operations after the first `length` only leave what is around the branch.
+    """
 
     body: list[Op]
+    length: int
     flow: Flow
     names: dict[str, Value]
     may_have_left: bool
@@ -112,8 +133,9 @@ def _arm(context: Context, frame: Frame, block: Sequence[cst.CSTNode]) -> _Arm:
     names, had_left = dict(frame.names), frame.may_have_left
     with context.builder.region() as body, context.journal.changes() as changes:
         flow = context.run(context, frame, block)
+        length = len(body)
         _emit_leaving(context, frame, flow)
-    made = _Arm(body, flow, frame.names, frame.may_have_left, changes, changes.now())
+    made = _Arm(body, length, flow, frame.names, frame.may_have_left, changes, changes.now())
     changes.undo()
     frame.names, frame.may_have_left = names, had_left
     return made

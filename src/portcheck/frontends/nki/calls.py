@@ -16,9 +16,11 @@ from portcheck.frontends.nki.data import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.lowering import lower_call
-from portcheck.frontends.nki.python_calls import method_call, python_call
+from portcheck.frontends.nki.python_calls import python_call
+from portcheck.frontends.nki.python_methods import method_call
 from portcheck.frontends.nki.uses import note_call, note_unknown_call
 from portcheck.frontends.nki.values import (
+    Bound,
     External,
     Function,
     Items,
@@ -74,6 +76,8 @@ def call_value(
             return _external(context, name, via, hint, positional, keywords)
         case Function():
             return context.call(context, callee, positional, keywords)
+        case Bound(function, given, named):
+            return call_value(context, function, via, hint, [*given, *positional], {**dict(named), **keywords})
         case Method(receiver, name):
             return _method(context, receiver, name, via, hint, positional, keywords)
         case _:
@@ -95,7 +99,9 @@ def _external(
     if is_nki(name):
         note_unknown_call(context, name, positional, keywords)
     else:
-        modelled = python_call(context, name, positional, keywords)
+        modelled = python_call(
+            context, name, positional, keywords, lambda value, given: call_value(context, value, via, "", given, {})
+        )
         if modelled is None and name.partition(".")[0] in ARRAY_LIBRARIES:
             modelled = array_call(context, name.rpartition(".")[2], positional, keywords)
         if modelled is not None:

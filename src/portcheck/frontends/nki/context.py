@@ -77,6 +77,7 @@ class Context:
     evaluate: Callable[[Context, Frame, cst.CSTNode, str], Value]
     call: Callable[[Context, Function, Sequence[Value], dict[str, Value]], Value]
     run: Callable[[Context, Frame, Sequence[cst.CSTNode]], Flow]
+    truth: Callable[[Context, Value], bool | None]
     buffers: dict[str, None] = field(default_factory=dict)
     symbols: dict[str, None] = field(default_factory=dict)
     bound: set[str] = field(default_factory=lambda: set(_AXES))

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 import libcst as cst
 
 from portcheck.core.dtype import FLOAT64
-from portcheck.frontends.nki import attributes, operators, python_calls, subscripts
+from portcheck.frontends.nki import attributes, operators, python_calls, python_sequences, subscripts, texts
 from portcheck.frontends.nki.arithmetic import known, literal
 from portcheck.frontends.nki.calls import call_expression
+from portcheck.frontends.nki.comprehensions import comprehension
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number
 from portcheck.frontends.nki.frame import Frame
@@ -72,16 +73,6 @@ def _float(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Valu
     return Const(float(node.value.replace("_", "")), FLOAT64)
 
 
-def _string(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
-    if isinstance(node, cst.SimpleString):
-        try:
-            value = node.evaluated_value
-        except (ValueError, SyntaxError):
-            return Text("")
-        return Text(value if isinstance(value, str) else "")
-    return Text("")
-
-
 def _items(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.Tuple | cst.List | cst.Set)
     values: list[Value] = []
@@ -94,6 +85,9 @@ def _items(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Valu
             values.extend(unpacked)
         else:
             values.append(value)
+    if isinstance(node, cst.Set):
+        found = python_sequences.without_repeats(values)
+        return found if found is not None else context.unknown(frame.segment.text(node), "a set of what is not known")
     return Items(values, is_list=not isinstance(node, cst.Tuple))
 
 
@@ -101,10 +95,14 @@ def _dictionary(context: Context, frame: Frame, node: cst.CSTNode, hint: str) ->
     assert isinstance(node, cst.Dict)
     table = Table({})
     for element in node.elements:
-        if not isinstance(element, cst.DictElement):
-            return context.unknown(frame.segment.text(node), "a dictionary that unpacks another")
-        key = subscripts.key_of(evaluate(context, frame, element.key))
         value = evaluate(context, frame, element.value)
+        if isinstance(element, cst.StarredDictElement):
+            if not isinstance(value, Table):
+                return context.unknown(frame.segment.text(node), "a dictionary that unpacks another", value)
+            table.entries.update(value.entries)
+            continue
+        assert isinstance(element, cst.DictElement)
+        key = subscripts.key_of(evaluate(context, frame, element.key))
         if key is None:
             return context.unknown(frame.segment.text(node), "a dictionary whose keys are not known", value)
         table.entries[key] = value
@@ -218,41 +216,6 @@ def _conditional(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -
     return operators.choice(context, test, chosen, other, frame.segment.text(node), hint)
 
 
-def _comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
-    assert isinstance(node, cst.ListComp | cst.GeneratorExp | cst.SetComp)
-    values = _comprehended(context, frame, node.elt, node.for_in, hint)
-    if values is None:
-        reason = "a comprehension over something that is not known"
-        return skipped_value(context, frame, node, reason, OpaqueKind.CONTROL)
-    return Items(values, is_list=True)
-
-
-def _comprehended(
-    context: Context, frame: Frame, element: cst.BaseExpression, clause: cst.CompFor, hint: str
-) -> list[Value] | None:
-    values = attributes.items_of(context, evaluate(context, frame, clause.iter))
-    if values is None:
-        return None
-    inner = Frame(frame.segment, frame, frame.depth, frame.stored)
-    found: list[Value] = []
-    for value in values:
-        if not attributes.bind_target(inner, clause.target, value, context):
-            return None
-        decided = [truth(context, evaluate(context, inner, test.test)) for test in clause.ifs]
-        if None in decided:
-            return None
-        if not all(decided):
-            continue
-        if clause.inner_for_in is not None:
-            more = _comprehended(context, inner, element, clause.inner_for_in, hint)
-            if more is None:
-                return None
-            found.extend(more)
-        else:
-            found.append(evaluate(context, inner, element, hint))
-    return found
-
-
 def _lambda(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     return Function(hint or "lambda", node, frame.segment, frame)
 
@@ -272,9 +235,9 @@ _HANDLERS: Mapping[type[cst.CSTNode], Callable[[Context, Frame, cst.CSTNode, str
     cst.Name: _name,
     cst.Integer: _integer,
     cst.Float: _float,
-    cst.SimpleString: _string,
-    cst.ConcatenatedString: _string,
-    cst.FormattedString: _string,
+    cst.SimpleString: texts.string,
+    cst.ConcatenatedString: texts.string,
+    cst.FormattedString: texts.string,
     cst.Tuple: _items,
     cst.List: _items,
     cst.Set: _items,
@@ -286,9 +249,10 @@ _HANDLERS: Mapping[type[cst.CSTNode], Callable[[Context, Frame, cst.CSTNode, str
     cst.BooleanOperation: _boolean,
     cst.Comparison: _comparison,
     cst.IfExp: _conditional,
-    cst.ListComp: _comprehension,
-    cst.GeneratorExp: _comprehension,
-    cst.SetComp: _comprehension,
+    cst.ListComp: comprehension,
+    cst.GeneratorExp: comprehension,
+    cst.SetComp: comprehension,
+    cst.DictComp: comprehension,
     cst.Lambda: _lambda,
     cst.NamedExpr: _named,
     cst.Ellipsis: _dots,

@@ -19,3 +19,7 @@ class UnfollowedError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.kind = OpaqueKind.CONTROL
+
+
+class RaisedError(Exception):
+    """The text of the port raises an error here: nothing after it runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -23,8 +24,7 @@ class Frame:
     `segment` is the parsed text the function stands in, `stored` the names it indexes or assigns into.
     `depth` counts the calls that were inlined to get here, `root` is the function's own node. `may_have_left` says
     that what follows may not run: something before it may have returned, in a way that is not written out. `outer` has
-    the frames whose names it declares as `nonlocal` or `global`. The
-    frame of a file's own names has the file as its `scope`.
+    the frames whose names it declares as `nonlocal` or `global`. The frame of a file's own names has it as its `scope`.
     """
 
     segment: Segment
@@ -60,6 +60,16 @@ class Frame:
         while frame.parent is not None:
             frame = frame.parent
         return frame.scope
+
+
+def declare(frame: Frame, names: Sequence[str], *, is_global: bool) -> None:
+    """`nonlocal` or `global`: what is bound to `names` from now on is bound where they belong."""
+    for name in names:
+        owner = frame.parent
+        while owner is not None and (owner.parent is not None if is_global else name not in owner.names):
+            owner = owner.parent
+        if owner is not None:
+            frame.outer[name] = owner
 
 
 _TRIVIA = ("whitespace", "lpar", "rpar", "comma", "leading_lines", "footer", "header", "lines_after")

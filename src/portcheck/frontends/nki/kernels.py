@@ -12,7 +12,8 @@ from portcheck.core.source import Span
 from portcheck.frontends.nki.calls import kept
 from portcheck.frontends.nki.context import Context, Facts, NeedsUnrollingError, OutOfFuelError
 from portcheck.frontends.nki.data import scalar_symbol
-from portcheck.frontends.nki.evaluate import evaluate
+from portcheck.frontends.nki.evaluate import evaluate, truth
+from portcheck.frontends.nki.failure import RaisedError
 from portcheck.frontends.nki.flow import FlowKind
 from portcheck.frontends.nki.frame import Frame, names_stored_into
 from portcheck.frontends.nki.lowering.accumulators import with_registers
@@ -91,7 +92,7 @@ def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[
         builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
         path=environment.path, facts=facts, scalars={}, shapes=environment.shapes,
         dtypes=environment.dtypes, evaluate=evaluate, call=call_function,
-        run=run_block,
+        run=run_block, truth=truth,
     )  # fmt: skip
     function = environment.find(context)
     if function is None:
@@ -197,6 +198,8 @@ def call_function(
         flow = run_block(context, frame, function.node.body.body)
     finally:
         context.inlining -= 1
+    if flow.kind is FlowKind.RAISE:
+        raise RaisedError
     value = flow.value if flow.kind is FlowKind.RETURN and flow.value is not None else NONE
     if frame.may_have_left:
         text = context.fresh_symbol(f"{function.name}()")

@@ -8,14 +8,25 @@ import libcst as cst
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, dtype_of
 from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
+from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, buffers_of, condition_of, expressions_of, flag_called, operand
+from portcheck.frontends.nki.data import (
+    as_number,
+    buffers_of,
+    condition_of,
+    expressions_of,
+    flag_called,
+    is_number,
+    operand,
+)
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.lowering.functions import single
+from portcheck.frontends.nki.texts import combined_texts
 from portcheck.frontends.nki.values import (
     NONE,
+    Counter,
     External,
     Format,
     Grid,
@@ -24,6 +35,7 @@ from portcheck.frontends.nki.values import (
     Parameter,
     Result,
     ShapeOf,
+    Table,
     Text,
     Unknown,
     Value,
@@ -80,7 +92,7 @@ def binary_operation(context: Context, kind: type[cst.CSTNode], left: Value, rig
     if isinstance(left, Items) or isinstance(right, Items):
         return _joined(context, operator, left, right, text)
     if isinstance(left, Text) or isinstance(right, Text):
-        return Text("")
+        return combined_texts(context, sign, left, right, text)
     if _is_tile(context, left) or _is_tile(context, right):
         return on_tiles(context, sign, operator, left, right, text)
     return numbers(context, operator, left, right, text)
@@ -173,6 +185,8 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
         return result if wanted else _negated(context, result, text)
     if isinstance(left, Text) and isinstance(right, Text):
         is_equal = left.value == right.value
+    elif isinstance(left, Text) and is_number(right) or isinstance(right, Text) and is_number(left):
+        is_equal = False
     elif isinstance(left, Nothing) or isinstance(right, Nothing):
         if isinstance(left, Unknown | Parameter) or isinstance(right, Unknown | Parameter):
             return context.unknown(text, "the comparison is not decided", left, right, kind=OpaqueKind.CONTROL)
@@ -203,23 +217,30 @@ def _negated(context: Context, value: Value, text: str) -> Value:
 
 
 def _identity(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return flag_called(text)
     for value, other in ((left, right), (right, left)):
         if isinstance(other, Nothing):
             if isinstance(value, Parameter) and not context.facts[value.name].is_tensor:
                 return flag_called(text)
-            if isinstance(value, Unknown):
-                return flag_called(text)
             return literal(isinstance(value, Nothing) is not negated)
     first, second = as_number(context, left), as_number(context, right)
-    if first is not None and second is not None and known(first) is not None and known(second) is not None:
-        return literal((known(first) == known(second)) is not negated)
+    if first is not None and second is not None:
+        values = known(first), known(second)
+        is_same = first == second or (None not in values and values[0] == values[1])
+        return literal(is_same is not negated) if is_same or None not in values else flag_called(text)
     return literal((left is right or left == right) is not negated)
 
 
 def _membership(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
-    if not isinstance(right, Items):
+    if isinstance(right, Text) and isinstance(left, Text):
+        return literal((left.value in right.value) is not negated)
+    if not isinstance(right, Items | Table | Counter):
         return flag_called(text)
-    parts = [comparison(context, cst.Equal, left, item, text) for item in right.values]
+    held = items_of(context, right)
+    if held is None:
+        return flag_called(text)
+    parts = [comparison(context, cst.Equal, left, item, text) for item in held]
     decided = [known(part) if isinstance(part, Const | Apply) else None for part in parts]
     if any(decided):
         return literal(not negated)

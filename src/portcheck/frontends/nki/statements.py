@@ -12,14 +12,15 @@ from portcheck.frontends.nki.arithmetic import known
 from portcheck.frontends.nki.attributes import bind_target
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, buffers_of, condition_of, flag_called
-from portcheck.frontends.nki.evaluate import evaluate
-from portcheck.frontends.nki.failure import UnfollowedError
+from portcheck.frontends.nki.evaluate import evaluate, truth
+from portcheck.frontends.nki.failure import RaisedError, UnfollowedError
 from portcheck.frontends.nki.flow import Flow, FlowKind
-from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.frame import Frame, declare
 from portcheck.frontends.nki.imports import imported_by
+from portcheck.frontends.nki.operators import comparison
 from portcheck.frontends.nki.skipping import skip
 from portcheck.frontends.nki.values import NONE, External, Function, Grid, Items, Unknown, Value
-from portcheck.ir import Assume
+from portcheck.ir import Assume, OpaqueKind, operations
 
 
 def run_block(context: Context, frame: Frame, body: Sequence[cst.CSTNode]) -> Flow:
@@ -39,9 +40,11 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
     """Runs `statement`; one that uses what is not known is skipped, as if it had not begun."""
     names, had_left, marks = dict(frame.names), frame.may_have_left, context.marks()
     with context.builder.region() as body, context.journal.changes() as changes:
+        failure = None
         try:
             flow = _run(context, frame, statement, rest)
-            failure = None
+        except RaisedError:
+            flow = Flow(FlowKind.RAISE)
         except UnfollowedError as error:
             failure = error
     if failure is None:
@@ -78,9 +81,10 @@ def _run(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[
         case cst.ClassDef(name=name):
             frame.names[name.value] = Unknown(name.value, "a class")
             return Flow()
-        case cst.Try(body=block) if frame.root is None:
-            # At the level of the file: imports and constants, which are taken not to fail.
-            return run_block(context, frame, block.body)
+        case cst.Try() | cst.TryStar():
+            return _try(context, frame, statement)
+        case cst.Match():
+            return _match(context, frame, statement)
         case _:
             pass
     return skip(context, frame, statement, f"the statement {type(statement).__name__} is not read")
@@ -110,11 +114,66 @@ def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
                 return Flow(FlowKind.RAISE)
             case cst.Import() | cst.ImportFrom():
                 _import(context, frame, part)
-            case cst.Pass() | cst.AnnAssign() | cst.Del():
+            case cst.Del(target=target):
+                assigning.delete(context, frame, target)
+            case cst.Nonlocal(names=names) | cst.Global(names=names):
+                declare(frame, [item.name.value for item in names], is_global=isinstance(part, cst.Global))
+            case cst.Pass() | cst.AnnAssign():
                 pass
             case _:
                 return skip(context, frame, part, f"the statement {type(part).__name__} is not read")
     return Flow()
+
+
+def _try(context: Context, frame: Frame, statement: cst.Try | cst.TryStar) -> Flow:
+    """A `try`: its body, which is taken not to fail unless it says itself that it raises an error."""
+    names, marks = dict(frame.names), context.marks()
+    with context.builder.region() as body, context.journal.changes() as changes:
+        flow = run_block(context, frame, statement.body.body)
+    may_raise = any(isinstance(op, Assume) for op in operations(body))
+    if statement.handlers and frame.root is not None and (may_raise or flow.kind is FlowKind.RAISE):
+        changes.undo()
+        context.release(marks)
+        frame.names = names
+        return skip(context, frame, statement, "a `try` whose body may raise an error", kind=OpaqueKind.CONTROL)
+    context.builder.adopt(body)
+    if flow.kind is FlowKind.NORMAL and statement.orelse is not None:
+        flow = run_block(context, frame, statement.orelse.body.body)
+    last = Flow() if statement.finalbody is None else run_block(context, frame, statement.finalbody.body.body)
+    return flow if last.kind is FlowKind.NORMAL else last
+
+
+def _match(context: Context, frame: Frame, statement: cst.Match) -> Flow:
+    """A `match` on values: the first case that fits, where that is known."""
+    subject = evaluate(context, frame, statement.subject)
+    for case in statement.cases:
+        fits = _fits(context, frame, subject, case.pattern)
+        if fits and case.guard is not None:
+            fits = truth(context, evaluate(context, frame, case.guard))
+        if fits is None:
+            return skip(context, frame, statement, "which case fits is not known", kind=OpaqueKind.CONTROL)
+        if fits:
+            return run_block(context, frame, case.body.body)
+    return Flow()
+
+
+def _fits(context: Context, frame: Frame, subject: Value, pattern: cst.MatchPattern) -> bool | None:
+    """Whether `subject` fits `pattern`, whose name is bound then; None where that is not known."""
+    match pattern:
+        case cst.MatchAs(pattern=inner, name=name):
+            fits = True if inner is None else _fits(context, frame, subject, inner)
+            if fits and name is not None:
+                bind_target(frame, name, subject, context)
+            return fits
+        case cst.MatchOr(patterns=parts):
+            answers = [_fits(context, frame, subject, part.pattern) for part in parts]
+            return True if True in answers else None if None in answers else False
+        case cst.MatchValue(value=node) | cst.MatchSingleton(value=node):
+            kind = cst.Is if isinstance(pattern, cst.MatchSingleton) else cst.Equal
+            wanted = evaluate(context, frame, node)
+            return truth(context, comparison(context, kind, subject, wanted, frame.segment.text(pattern)))
+        case _:
+            return None
 
 
 def _with(context: Context, frame: Frame, statement: cst.With) -> Flow:

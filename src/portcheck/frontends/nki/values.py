@@ -144,6 +144,15 @@ class Method:
     name: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A function with some of its arguments given: what `functools.partial` makes."""
+
+    function: Value
+    positional: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Dimension:
     """One dimension of a view or index grid: `symbol` runs over 0 <= symbol < extent.
@@ -241,7 +250,7 @@ class Unknown:
 
 Value = (
     Expr | Nothing | Dots | Text | External | Package | Format | Items | Table | Stretch | Counter | Function | Method
-    | Grid | View | Result | Parameter | ShapeOf | Unknown
+    | Bound | Grid | View | Result | Parameter | ShapeOf | Unknown
 )  # fmt: skip
 
 NONE = Nothing()

@@ -1,0 +1,73 @@
+"""Comprehensions: of lists, sets and dictionaries, evaluated element by element."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from portcheck.frontends.nki.attributes import bind_target, items_of
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.python_sequences import without_repeats
+from portcheck.frontends.nki.skipping import skipped_value
+from portcheck.frontends.nki.subscripts import key_of
+from portcheck.frontends.nki.values import Items, Table, Value
+from portcheck.ir import OpaqueKind
+
+
+def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    """The value of a comprehension; one that is not followed is skipped as if it had not begun."""
+    assert isinstance(node, cst.ListComp | cst.GeneratorExp | cst.SetComp | cst.DictComp)
+    marks = context.marks()
+    with context.builder.region() as body, context.journal.changes() as changes:
+        found = _evaluated(context, frame, node, hint)
+    if found is not None:
+        context.builder.adopt(body)
+        return found
+    changes.undo()
+    context.release(marks)
+    reason = "a comprehension over something that is not known"
+    return skipped_value(context, frame, node, reason, OpaqueKind.CONTROL)
+
+
+def _evaluated(
+    context: Context, frame: Frame, node: cst.ListComp | cst.GeneratorExp | cst.SetComp | cst.DictComp, hint: str
+) -> Value | None:
+    frames = _frames(context, frame, node.for_in)
+    if frames is None:
+        return None
+    if isinstance(node, cst.DictComp):
+        return _dictionary(context, frames, node, hint)
+    values = [context.evaluate(context, inner, node.elt, hint) for inner in frames]
+    return without_repeats(values) if isinstance(node, cst.SetComp) else Items(values, is_list=True)
+
+
+def _dictionary(context: Context, frames: list[Frame], node: cst.DictComp, hint: str) -> Value | None:
+    made = Table({})
+    for inner in frames:
+        key = key_of(context.evaluate(context, inner, node.key, ""))
+        if key is None:
+            return None
+        made.entries[key] = context.evaluate(context, inner, node.value, hint)
+    return made
+
+
+def _frames(context: Context, frame: Frame, clause: cst.CompFor) -> list[Frame] | None:
+    """The names for each element, in order; None when it is not known how many there are."""
+    values = items_of(context, context.evaluate(context, frame, clause.iter, ""))
+    if values is None:
+        return None
+    found: list[Frame] = []
+    for value in values:
+        inner = Frame(frame.segment, frame, frame.depth, frame.stored)
+        if not bind_target(inner, clause.target, value, context):
+            return None
+        decided = [context.truth(context, context.evaluate(context, inner, test.test, "")) for test in clause.ifs]
+        if None in decided:
+            return None
+        if not all(decided):
+            continue
+        below = [inner] if clause.inner_for_in is None else _frames(context, inner, clause.inner_for_in)
+        if below is None:
+            return None
+        found.extend(below)
+    return found
