@@ -182,12 +182,13 @@ class Context:
         except KeyError:
             return None
 
-    def parameter_view(self, name: str, rank: int = _USUAL_RANK) -> View:
-        """The tensor parameter `name`; `rank` is assumed as long as nothing shows it."""
+    def parameter_view(self, name: str, rank: int = 0) -> View:
+        """The tensor parameter `name`; `rank` is assumed as long as nothing shows it (0: what was assumed last)."""
         facts = self.facts[name]
         facts.is_tensor = True
         found = self.views.get(name)
-        count = facts.rank if facts.rank is not None else max(facts.highest + 1, rank or _USUAL_RANK)
+        last = _USUAL_RANK if found is None else len(found.dimensions)
+        count = facts.rank if facts.rank is not None else max(facts.highest + 1, rank or last)
         if found is None or len(found.dimensions) != count:
             shape = tuple(self._size_at(name, position) for position in range(count))
             dtype = self.stated_dtype(name) or dtype_of(name)

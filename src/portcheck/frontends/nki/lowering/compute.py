@@ -5,7 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import FLOAT32, INT32, INT64, UINT32, DType
 from portcheck.frontends.nki.arithmetic import literal
 from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
-from portcheck.frontends.nki.data import Operand, cast, compute
+from portcheck.frontends.nki.data import Operand, as_view, cast, compute
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.accumulators import reduce_beside
 from portcheck.frontends.nki.lowering.functions import (
@@ -19,7 +19,7 @@ from portcheck.frontends.nki.lowering.functions import (
     rank_of,
     single,
 )  # fmt: skip
-from portcheck.frontends.nki.values import External, Items, Value, View
+from portcheck.frontends.nki.values import External, Items, Parameter, Value, View
 from portcheck.ir import COMPARISONS, OpaqueKind, Operator, Random, Select, Space, ValueType, arity
 from portcheck.ir.operators import INTEGER
 from portcheck.knowledge import OperatorObject, Role, Semantics
@@ -159,7 +159,9 @@ def nary(call: Call) -> Value:
     sources = call.given(Role.SOURCES)
     if not isinstance(sources, Items) or not sources.values:
         raise MisunderstoodError("the list of sources is not understood")
-    operands = [operand_for(call, item) for item in sources.values]
+    rank = rank_of(call.destination())
+    tensors = [as_view(call.context, item, rank) if isinstance(item, Parameter) else item for item in sources.values]
+    operands = [operand_for(call, item) for item in tensors]
     total = cast(call.context, operands[0], FLOAT32, call.via)
     operator = ir_operator(operator_for(call, Role.REDUCE_OPERATOR)) or Operator.ADD
     for item in operands[1:]:
