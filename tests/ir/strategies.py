@@ -97,6 +97,7 @@ def programs(draw: st.DrawFn) -> Program:
         kernels=kernels,
         launches=launches,
         version=draw(st.sampled_from(("", "0.6"))),
+        is_version_stated=draw(st.booleans()),
         notes=tuple(draw(st.lists(texts, max_size=2))),
         flags=draw(st.sampled_from(((), ("fast-math",), ("fmad", "prec-div")))),
         temporaries=draw(st.sampled_from(((), ("x",), ("x", "y z")))),

@@ -77,7 +77,8 @@ class Launch:
 class Program:
     """What one side of a pair does: its kernels and the order they are launched in.
 
-    `version` is the language version the source was read as ("0.6" for NKI; empty for CUDA). `notes` are statements
+    `version` is the language version the source was read as ("0.6" for NKI; empty for CUDA), `is_version_stated` that
+    the user named it. `notes` are statements
     of the frontend that a report must repeat (assumed macros, chosen template instance, stated flags). `flags` are
     the compiler's floating-point modes that are on: fast-math, fmad, ftz, prec-div. `temporaries` are the buffers that
     nobody sees before the first launch or after the last. `uses` are the places that use the library the program is
@@ -89,6 +90,7 @@ class Program:
     kernels: tuple[Kernel, ...]
     launches: tuple[Launch, ...]
     version: str = ""
+    is_version_stated: bool = False
     notes: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     temporaries: tuple[str, ...] = ()

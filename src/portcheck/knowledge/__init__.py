@@ -7,10 +7,13 @@ from portcheck.knowledge.chips import Chip, Engine, Peak, Quantity, StartRule
 from portcheck.knowledge.constructs import Construct, ConstructKind, ErrorBound
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable
 from portcheck.knowledge.exceeding import Exceeding, LimitKind, Outcome, Simulated
+from portcheck.knowledge.forms import Form, Reception, Ruling
 from portcheck.knowledge.limits import Limit
 from portcheck.knowledge.load import Knowledge, load
+from portcheck.knowledge.meanings import Change
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorForm, OperatorObject, TileConstant
 from portcheck.knowledge.operands import BoundsRule, CallFacts, Mode, NanRule, OperandFacts, Pairing, Scope, Together
+from portcheck.knowledge.releases import Release
 from portcheck.knowledge.schema import UNKNOWN, Unknown
 from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.signatures import VALUE_NEUTRAL, WRITTEN, Parameter, Role
@@ -28,6 +31,7 @@ __all__ = [
     "ApiVersion",
     "BoundsRule",
     "CallFacts",
+    "Change",
     "Chip",
     "Construct",
     "ConstructKind",
@@ -36,6 +40,7 @@ __all__ = [
     "Engine",
     "ErrorBound",
     "Exceeding",
+    "Form",
     "Knowledge",
     "Limit",
     "LimitKind",
@@ -53,8 +58,11 @@ __all__ = [
     "Parameter",
     "Peak",
     "Quantity",
+    "Reception",
+    "Release",
     "Role",
     "Scope",
+    "Ruling",
     "Semantics",
     "Simulated",
     "Size",

@@ -23,6 +23,7 @@ def problems(knowledge: Knowledge) -> Iterator[str]:
     for api in knowledge.apis.values():
         yield from _api_problems(api, knowledge)
     yield from operand_problems(knowledge)
+    yield from _version_problems(knowledge)
     yield from _dtype_problems(knowledge)
     yield from _chip_problems(knowledge)
     yield from _object_problems(knowledge)
@@ -70,6 +71,21 @@ def _api_problems(api: Api, knowledge: Knowledge) -> Iterator[str]:
             yield f'api "{api.name}": the version from {later.since} follows one that is still open'
         elif NkiVersion.parse(later.since) < NkiVersion.parse(earlier.until):
             yield f'api "{api.name}": the versions from {earlier.since} and {later.since} overlap'
+
+
+def _version_problems(knowledge: Knowledge) -> Iterator[str]:
+    """Contradictions in what is known of versions: names that no table has, parameters that no version has."""
+    for name, argument in knowledge.forms.notices:
+        if knowledge.offers(name, knowledge.releases.newest.version) is None:
+            yield f'a notice is about "{name}", which no table has'
+        elif argument and not any(form.parameters for form in knowledge.apis[name].versions):
+            yield f'a notice is about the argument "{argument}" of "{name}", whose parameters are not known'
+    for name, changes in knowledge.meanings.items():
+        entry = knowledge.api_in_any_version(name)
+        for change in changes:
+            words = (*change.given, *change.omitted, *change.position)
+            if entry is None or any(not any(form.parameter(word) for form in entry.versions) for word in words):
+                yield f'the change "{change.key}" is about "{name}" with parameters that no version has'
 
 
 def _form_problems(form: ApiVersion, knowledge: Knowledge) -> Iterator[str]:

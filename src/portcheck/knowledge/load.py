@@ -14,11 +14,14 @@ from portcheck.knowledge.chips import Chip, load_chips
 from portcheck.knowledge.constructs import Construct, ConstructKind, load_constructs
 from portcheck.knowledge.dtypes import DTypeFacts, DTypeTable, load_dtypes
 from portcheck.knowledge.exceeding import Exceeding, LimitKind, exceeding_at, load_exceeding
+from portcheck.knowledge.forms import FormTable, load_forms
 from portcheck.knowledge.fragments import FragmentLayout, load_fragments
 from portcheck.knowledge.limits import Limit, load_limits
+from portcheck.knowledge.meanings import Change, load_meanings
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorObject, TileConstant, load_objects
 from portcheck.knowledge.operands import CallFacts, load_operands
 from portcheck.knowledge.ranges import range_of
+from portcheck.knowledge.releases import Releases, load_releases
 from portcheck.knowledge.schema import Unknown
 from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.signatures import WRITTEN
@@ -85,6 +88,21 @@ class Knowledge:
     def stub_facts(self) -> StubFacts:
         """What is known about the public stub files."""
         return load_stub_facts(self._folder / "nki" / "stubs.toml")
+
+    @cached_property
+    def releases(self) -> Releases:
+        """The versions of NKI."""
+        return load_releases(self._folder / "nki" / "versions.toml")
+
+    @cached_property
+    def forms(self) -> FormTable:
+        """The forms of writing that a version of NKI objects to."""
+        return load_forms(self._folder / "nki" / "forms.toml")
+
+    @cached_property
+    def meanings(self) -> Mapping[str, tuple[Change, ...]]:
+        """The calls of NKI whose meaning changed, by name."""
+        return load_meanings(self._folder / "nki" / "meanings.toml")
 
     @cached_property
     def dtypes(self) -> DTypeTable:

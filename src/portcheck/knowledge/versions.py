@@ -20,6 +20,11 @@ class NkiVersion:
     minor: int
     sdk: int = 0
 
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Major and minor number."""
+        return (self.major, self.minor)
+
     @classmethod
     def parse(cls, label: str) -> NkiVersion:
         """Read "0.6" or "0.1/2.23"; raises ValueError for anything else."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -131,3 +132,40 @@ def test_kernels_inside_classes_and_functions_are_found(text: str) -> None:
     module = read(text)
     assert [kernel.name for kernel in module.kernels] == ["k"]
     assert module.lower(["k"]).kernels[0].results == ("x",)
+
+
+CURRENT_HEAD = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x):\n    "
+EVIDENCE = {
+    "range that accepts all": (CURRENT_HEAD + "nl.load(x)", "0.6", "0.3 to 0.6 accept every call"),
+    "no import": ("def k(x): pass", "0.6", "no import of NKI; the newest version is assumed"),
+    "nothing used": ("import nki", "0.6", "uses nothing of it; the newest version of that package is assumed"),
+    "mixed": (
+        CURRENT_HEAD + "nl.fori_loop(0, 4, x)\n    nisa.dma_copy(x, x, dst_rmw_op=nl.add)",
+        "0.6",
+        "no version accepts every call; of 0.6: nki.isa.dma_copy has no parameter dst_rmw_op",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "version", "evidence"), EVIDENCE.values(), ids=EVIDENCE)
+def test_evidence_says_why(text: str, version: str, evidence: str) -> None:
+    module = read(text)
+    assert module.version == version
+    assert evidence in module.version_evidence
+
+
+def test_neighbouring_versions_are_ruled_out_with_a_reason() -> None:
+    module = read(CURRENT_HEAD + "nl.abs_max(x, x)\n    nisa.dma_copy(x, x, oob_mode=nisa.oob_mode.skip)")
+    assert "0.4 to 0.6 accept every call" in module.version_evidence
+    older = read(CURRENT_HEAD + "nisa.tensor_copy_dynamic_src(x, x)\n    nl.load(x)")
+    assert older.version == "0.3"
+    assert "not 0.4: nki.isa.tensor_copy_dynamic_src is not in it" in older.version_evidence
+    assert "not 0.2: nki.language.load is not in it" in older.version_evidence
+
+
+def test_helper_files_are_evidence_too(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("import nki.language as nl\ndef h(x):\n    return nl.fori_loop(0, 4, x)\n")
+    port = tmp_path / "port.py"
+    port.write_text("import nki\nimport nki.isa as nisa\nfrom helper import h\n@nki.jit\ndef k(x):\n    h(x)\n")
+    module = read_nki(SourceFile(str(port), port.read_text()), NkiOptions())
+    assert "not 0.5: nki.language.fori_loop is not in it" in module.version_evidence

@@ -42,7 +42,8 @@ def program(body: str, before: str = "", head: str = HEAD) -> Program:
 
 def uses(body: str, before: str = "") -> list[Use]:
     """The uses of the body, without those of the tiles it begins with."""
-    return [use for use in program(body, before).uses if not use.name.endswith(".ndarray")]
+    calls = [use for use in program(body, before).uses if use.kind is UseKind.CALL and use.kernel]
+    return [use for use in calls if not use.name.endswith(".ndarray")]
 
 
 def argument(body: str, parameter: str) -> Argument:
@@ -98,7 +99,7 @@ def test_operands_are_told_apart(body: str, parameter: str, operand: OperandUse)
 
 
 def test_result_is_recorded() -> None:
-    [made, *_] = program("nisa.memset(dst=a, value=0.0)").uses
+    made = next(use for use in program("nisa.memset(dst=a, value=0.0)").uses if use.name.endswith(".ndarray"))
     result = made.runs[0].result
     assert isinstance(result, TileUse)
     assert (result.buffer, result.type.shape) == ("a", (integer(128), integer(8)))
@@ -153,3 +154,91 @@ def test_kernel_that_is_too_long_keeps_its_calls() -> None:
     body = "for i in [0] * 64:\n    for j in [0] * 64:\n        for l in [0] * 64:\n            nisa.memset(a, 0.0)\n"
     found = uses(body + "nisa.tensor_copy(dst=a, src=b)")
     assert [(use.name, use.is_understood) for use in found if "copy" in use.name] == [("nki.isa.tensor_copy", False)]
+
+
+NAMES = {
+    "operator": ("nisa.activation(dst=a, data=b, op=nl.exp)", "nki.language.exp"),
+    "constant": ("n2 = nl.tile_size.pmax", "nki.language.tile_size.pmax"),
+    "indexed": ("q = nl.mgrid[0:128]", "nki.language.mgrid"),
+    "in skipped text": ("for q in mystery():\n    nisa.activation(dst=a, data=b, op=nl.exp)", "nki.language.exp"),
+    "module that hands on": ("q = nisa.constants.oob_mode.skip", "nki.isa.oob_mode.skip"),
+}
+
+
+@pytest.mark.parametrize(("body", "name"), NAMES.values(), ids=NAMES)
+def test_name_that_is_read_is_recorded_as_long_as_it_is(body: str, name: str) -> None:
+    found = [use.name for use in program(body).uses if use.kind is UseKind.NAME and use.span.start.line > 9]
+    assert found == [name]
+
+
+def test_name_of_what_is_called_is_no_name_that_is_read() -> None:
+    found = [use for use in program("nisa.memset(dst=a, value=0.0)").uses if use.name.endswith("memset")]
+    assert [use.kind for use in found] == [UseKind.CALL]
+
+
+FORMS = {
+    "is": ("if n is None:\n    pass", "identity"),
+    "is not": ("q = 1 if n is not None else 2", "identity"),
+    "equal": ("if n == None:\n    pass", ""),
+    "key": ("q = {1: 2}", "dictionary_key"),
+    "string key": ("q = {'a': 2}", ""),
+    "tiles": ("q = a + b", "tile_arithmetic"),
+    "tile in place": ("a += b", "tile_arithmetic"),
+    "numbers": ("q = n + 1", ""),
+    "slice of a slice": ("nisa.memset(dst=a[0:64][0:32], value=0.0)", "nested_slice"),
+    "slice": ("nisa.memset(dst=a[0:64], value=0.0)", ""),
+}
+
+
+@pytest.mark.parametrize(("body", "form"), FORMS.values(), ids=FORMS)
+def test_forms_of_python_are_recorded(body: str, form: str) -> None:
+    found = {use.name for use in program(body).uses if use.kind is UseKind.FORM}
+    assert found == ({form} if form else set())
+
+
+SIGNATURES = {
+    "plain": ("def k(x, n=(1, 2)):", []),
+    "separator": ("def k(x, *, n=1):", ["keyword_only"]),
+    "collects": ("def k(x, *n):", []),
+    "list": ("def k(x, n=[1, 2]):", ["list_parameter"]),
+    "list by annotation": ("def k(x, n: list[int]):", ["list_parameter"]),
+}
+
+
+@pytest.mark.parametrize(("signature", "forms"), SIGNATURES.values(), ids=SIGNATURES)
+def test_forms_in_a_signature_are_recorded(signature: str, forms: list[str]) -> None:
+    module = read_nki(SourceFile("port.py", f"{HEAD}@nki.jit\n{signature}\n    return x\n"), NkiOptions())
+    assert [use.name for use in module.lower(["k"]).uses if use.kind is UseKind.FORM] == forms
+
+
+def test_decorator_on_a_function_that_a_kernel_calls_is_recorded() -> None:
+    made = program("h(a)", "@nki.jit\ndef h(t):\n    nisa.memset(dst=t, value=0.0)\n")
+    assert [use.name for use in made.uses if use.kind is UseKind.FORM] == ["decorated_helper"]
+
+
+def test_generator_is_recorded() -> None:
+    made = program("for q in h(a):\n    pass", "def h(t):\n    yield t\n")
+    assert "generator" in [use.name for use in made.uses]
+
+
+MAIN = """@nki.jit(mode='trace')
+def k(x):
+    nisa.memset(x, 0)
+    return x
+
+def main():
+    nki.simulate(k)
+"""
+
+
+def test_text_outside_of_kernels_is_recorded_without_a_kernel() -> None:
+    made = read_nki(SourceFile("port.py", HEAD + MAIN), NkiOptions()).lower(["k"])
+    outside = [use for use in made.uses if not use.kernel]
+    assert [(use.name, use.span.start.line) for use in outside] == [("nki.jit", 5), ("nki.simulate", 11)]
+    [mode] = outside[0].runs[0].arguments
+    assert (mode.parameter, mode.operand) == ("mode", TextUse("trace"))
+
+
+def test_helper_that_a_kernel_calls_is_not_outside() -> None:
+    made = program("h(a)", "def h(t):\n    nisa.memset(dst=t, value=0.0)\n")
+    assert [use.kernel for use in made.uses if use.name.endswith("memset")] == ["k"]

@@ -24,8 +24,10 @@ from portcheck.frontends.nki.failure import UnfollowedError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.mutation import changing, lose
 from portcheck.frontends.nki.subscripts import indexed, key_of
+from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import Items, Parameter, Result, Table, Unknown, Value, View, obstacle_kind
 from portcheck.ir import WriteMode
+from portcheck.knowledge import Form
 
 
 def assign(context: Context, frame: Frame, part: cst.Assign) -> None:
@@ -117,6 +119,7 @@ def update(context: Context, frame: Frame, part: cst.AugAssign) -> None:
         return
     view = view or as_view(context, current)
     assert view is not None
+    note_form(context, Form.TILE_ARITHMETIC)
     if kind is cst.Add and isinstance(value, Result) and view.buffer.space.value == "psum":
         store(
             context,

@@ -60,6 +60,7 @@ def attribute(context: Context, target: Value, name: str) -> Value:
 
 
 def _member(context: Context, qualified: str) -> Value:
+    qualified = context.knowledge.releases.canonical(qualified)
     constant = context.knowledge.constant(qualified, context.target)
     if isinstance(constant, int | float):
         return literal(constant)

@@ -124,13 +124,13 @@ class Context:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Evaluates what ran before the kernel: outside its loops and branches, and without a trace in it."""
-        kept = (self.loop_depth, self.carried, self.rounds, self.journal)
-        self.loop_depth, self.carried, self.rounds, self.journal = 0, [], [], Journal()
+        kept = (self.loop_depth, self.carried, self.rounds, self.journal, self.noted)
+        self.loop_depth, self.carried, self.rounds, self.journal, self.noted = 0, [], [], Journal(), Noted()
         try:
             with self.builder.region():
                 yield
         finally:
-            self.loop_depth, self.carried, self.rounds, self.journal = kept
+            self.loop_depth, self.carried, self.rounds, self.journal, self.noted = kept
 
     def placeholder(self, extent: Expr, label: str = "", *, spread: bool = False) -> Dimension:
         """A fresh dimension."""

@@ -16,7 +16,7 @@ def kernels_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledg
     """The decorated functions; in a file without any, those that call NKI and that no other such function calls."""
     everywhere = sorted((node for node in ast.walk(tree) if isinstance(node, Definition)), key=lambda node: node.lineno)
     decorated = [
-        node for node in everywhere if any(_is_kernel_mark(item, aliases, knowledge) for item in node.decorator_list)
+        node for node in everywhere if any(_is_marked(item, aliases, knowledge) for item in node.decorator_list)
     ]
     if decorated:
         return tuple(decorated)
@@ -84,10 +84,12 @@ def blocks_of(node: ast.If | ast.Try | ast.With) -> list[list[ast.stmt]]:
     return blocks
 
 
-def _is_kernel_mark(node: ast.expr, aliases: Mapping[str, str], knowledge: Knowledge) -> bool:
-    if isinstance(node, ast.Call):
-        node = node.func
-    name = qualified(node, aliases)
+def _is_marked(node: ast.expr, aliases: Mapping[str, str], knowledge: Knowledge) -> bool:
+    return is_kernel_mark(qualified(node.func if isinstance(node, ast.Call) else node, aliases), knowledge)
+
+
+def is_kernel_mark(name: str, knowledge: Knowledge) -> bool:
+    """Whether a decorator called `name` makes a kernel of what it decorates."""
     if not name:
         return False
     entry = knowledge.api_in_any_version(name)

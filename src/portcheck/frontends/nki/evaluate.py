@@ -14,7 +14,9 @@ from portcheck.frontends.nki.comprehensions import comprehension
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.imports import is_nki
 from portcheck.frontends.nki.skipping import evaluated_perhaps, skipped_value
+from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
     NONE,
     Dots,
@@ -28,8 +30,11 @@ from portcheck.frontends.nki.values import (
     Text,
     Unknown,
     Value,
+    View,
 )  # fmt: skip
+from portcheck.frontends.nki.views import is_whole
 from portcheck.ir import Const, OpaqueKind, Operator
+from portcheck.knowledge import Form
 
 
 def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
@@ -111,12 +116,18 @@ def _dictionary(context: Context, frame: Frame, node: cst.CSTNode, hint: str) ->
 
 def _attribute(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.Attribute)
-    return attributes.attribute(context, evaluate(context, frame, node.value), node.attr.value)
+    owner = evaluate(context, frame, node.value)
+    if isinstance(owner, External) and is_nki(owner.name):
+        name = context.knowledge.releases.canonical(f"{owner.name}.{node.attr.value}")
+        context.noted.names[node] = (name, frame.segment)
+    return attributes.attribute(context, owner, node.attr.value)
 
 
 def _subscript(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.Subscript)
     target = evaluate(context, frame, node.value)
+    if isinstance(target, View) and not is_whole(target):
+        note_form(context, Form.NESTED_SLICE)
     return subscripts.subscript(context, target, selectors(context, frame, node), hint, frame.segment.text(node))
 
 

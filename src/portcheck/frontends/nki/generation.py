@@ -1,40 +1,72 @@
-"""Which version of NKI a file is written for, and the evidence for it."""
+"""Which version of NKI a port is written for, and the evidence for it: the names and calls of its files."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from portcheck.frontends.nki.imports import is_legacy, is_nki, qualified
-from portcheck.knowledge import ApiStatus, Knowledge, NkiVersion, Role
+from portcheck.frontends.nki.mentions import mentions, modules_imported
+from portcheck.knowledge import Knowledge, NkiVersion
+from portcheck.knowledge.fitting import Misfit, MisfitKind, Written, call_misfits, name_misfit
+from portcheck.knowledge.releases import Release
 
-LEGACY = "0.1"
-NEWEST = "0.6"
-_CURRENT = ("0.6", "0.5", "0.4", "0.3", "0.2")
+_SHOWN = 3
+_SAYS_NOTHING = (MisfitKind.UNKNOWN, MisfitKind.ARGUMENT_UNKNOWN, MisfitKind.SURPLUS)
+"""What no version accepts says nothing about which one is meant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The version a file is read as and why."""
+    """The version a port is read as, and why; `is_stated` says that the user named it."""
 
     version: str
     evidence: tuple[str, ...]
+    is_stated: bool = False
 
 
-def generation_of(tree: ast.Module, aliases: Mapping[str, str], stated: str | None, knowledge: Knowledge) -> Generation:
-    """The version that `stated` or else the imports and calls of a file speak for."""
-    legacy = sorted({name for name in aliases.values() if is_legacy(name)})
-    current = sorted({name for name in aliases.values() if is_nki(name) and not is_legacy(name)})
-    evidence = [f"imports {name}" for name in (*legacy, *current)]
+Named = tuple[str, Written | None]
+"""A name and how it is called, if it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One file of a port: its tree, its imports, and what the names they bind stand for."""
+
+    tree: ast.Module
+    imports: tuple[ast.stmt, ...]
+    aliases: Mapping[str, str]
+
+
+def generation_of(files: Sequence[Text], stated: str | None, knowledge: Knowledge) -> Generation:
+    """The version that `stated` or else the imports and calls of `files` speak for."""
+    modules = {name for file in files for name in modules_imported(file.imports)}
+    imports = [f"imports {name}" for name in sorted(modules)]
     if stated is not None and _is_version(stated):
-        return Generation(stated, (f"stated: {stated}", *evidence))
-    calls = _calls(tree, aliases)
-    if legacy and (not current or _prefers_legacy(calls)):
-        return Generation(LEGACY, tuple(evidence))
-    if not current:
-        return Generation(NEWEST, ("no import of NKI; the newest version is assumed",))
-    return _newest_consistent(calls, evidence, knowledge)
+        return Generation(stated, (f"stated: {stated}", *imports), is_stated=True)
+    named = ((item.name, item.written) for file in files for item in mentions(file.tree, file.aliases))
+    found = list(dict.fromkeys(named))
+    if not found:
+        return _by_imports(modules, tuple(imports), knowledge)
+    misfits = {release: list(_misfits(found, release, knowledge)) for release in knowledge.releases.versions}
+    best = min(reversed(knowledge.releases.versions), key=lambda release: len(misfits[release]))
+    return Generation(best.label, (*imports, *_reasons(misfits, best)))
+
+
+def _by_imports(modules: Collection[str], imports: tuple[str, ...], knowledge: Knowledge) -> Generation:
+    """The version of a port that uses nothing of NKI: the newest in the package that it imports."""
+    if not modules:
+        return Generation(newest_version(knowledge), ("no import of NKI; the newest version is assumed",))
+    roots = {knowledge.releases.root_of(name) for name in modules}
+    fitting = [release for release in knowledge.releases.versions if release.root in roots]
+    return Generation(
+        fitting[-1].label, (*imports, "uses nothing of it; the newest version of that package is assumed")
+    )
+
+
+def newest_version(knowledge: Knowledge) -> str:
+    """The version that a port is read as of which nothing is known."""
+    return knowledge.releases.newest.label
 
 
 def _is_version(label: str) -> bool:
@@ -45,52 +77,40 @@ def _is_version(label: str) -> bool:
     return True
 
 
-def _calls(tree: ast.Module, aliases: Mapping[str, str]) -> list[tuple[str, ast.Call]]:
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            name = qualified(node.func, aliases)
-            if is_nki(name):
-                found.append((name, node))
-    return found
-
-
-def _prefers_legacy(calls: list[tuple[str, ast.Call]]) -> bool:
-    """In a file that imports both generations, the one that more calls resolve to."""
-    legacy = sum(is_legacy(name) for name, _ in calls)
-    return legacy * 2 > len(calls)
-
-
-def _newest_consistent(calls: list[tuple[str, ast.Call]], evidence: list[str], knowledge: Knowledge) -> Generation:
-    """The newest version that has every call with the keywords it is given; the one with the fewest misfits."""
-    best = NEWEST
-    fewest: list[str] | None = None
-    for label in _CURRENT:
-        misfits = _misfits(calls, NkiVersion.parse(label), knowledge)
-        if fewest is None or len(misfits) < len(fewest):
-            best, fewest = label, misfits
-        if not misfits:
-            break
-    if best != NEWEST:
-        against = _misfits(calls, NkiVersion.parse(NEWEST), knowledge)
-        evidence.extend(f"not {NEWEST}: {reason}" for reason in against[:3])
-    return Generation(best, tuple(evidence))
-
-
-def _misfits(calls: list[tuple[str, ast.Call]], version: NkiVersion, knowledge: Knowledge) -> list[str]:
-    found: dict[str, None] = {}
-    for name, call in calls:
-        entry = knowledge.api_in_any_version(name)
-        if entry is None:
+def _misfits(found: Sequence[Named], release: Release, knowledge: Knowledge) -> Iterator[str]:
+    """What `release` does not accept of the text, one sentence each."""
+    for name, written in found:
+        missing = name_misfit(knowledge, name, release.version)
+        if missing is not None:
+            if missing.kind not in _SAYS_NOTHING:
+                yield f"{name} is not in it"
             continue
-        form = entry.at(version)
-        if form is None or form.status is ApiStatus.REMOVED:
-            found[f"{name} is not in it"] = None
+        if written is None:
             continue
-        names = {parameter.name for parameter in form.parameters}
-        if not names or any(parameter.startswith("**") for parameter in names):
-            continue
-        strangers = [keyword.arg for keyword in call.keywords if keyword.arg and keyword.arg not in names]
-        # `mask` is the first generation's; a call that carries it says nothing between the current versions.
-        found.update({f"{name} has no parameter {word}": None for word in strangers if word != Role.MASK})
-    return list(found)
+        for misfit in call_misfits(knowledge, name, release.version, written):
+            if misfit.kind not in _SAYS_NOTHING:
+                yield _about(name, misfit)
+
+
+def _about(name: str, misfit: Misfit) -> str:
+    if misfit.kind is MisfitKind.MISSING:
+        return f"{name} needs the argument {misfit.argument}"
+    return f"{name} has no parameter {misfit.argument}"
+
+
+def _reasons(misfits: Mapping[Release, Sequence[str]], best: Release) -> Iterator[str]:
+    """Why the version is `best`: what newer ones do not accept, then older ones, then what it does not itself."""
+    labels = list(misfits)
+    fitting = [release.label for release in labels if not misfits[release]]
+    if fitting:
+        shown = fitting[0] if len(fitting) == 1 else f"{fitting[0]} to {fitting[-1]}"
+        yield f"{shown} accept{'s' if len(fitting) == 1 else ''} every call"
+    at = labels.index(best)
+    for place in (at + 1, at - 1):
+        if 0 <= place < len(labels):
+            reasons = list(dict.fromkeys(misfits[labels[place]]))
+            yield from (f"not {labels[place].label}: {reason}" for reason in reasons[:_SHOWN])
+    if misfits[best]:
+        reasons = list(dict.fromkeys(misfits[best]))
+        more = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
+        yield f"no version accepts every call; of {best.label}: {', '.join(reasons[:_SHOWN])}{more}"

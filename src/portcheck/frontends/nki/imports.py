@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from portcheck.knowledge import Knowledge
@@ -40,15 +40,20 @@ Follow = Callable[[Imported], str]
 """The qualified name that another file of the port gives to what is imported from it; "" where none does."""
 
 
-def aliases_in(tree: ast.AST, knowledge: Knowledge, follow: Follow) -> Mapping[str, str]:
-    """The qualified name of every name that an import anywhere in `tree` binds; the last import of a name wins."""
+def import_statements(tree: ast.AST) -> tuple[ast.stmt, ...]:
+    """The imports anywhere in `tree`."""
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
+def aliases_in(statements: Iterable[ast.stmt], knowledge: Knowledge, follow: Follow) -> Mapping[str, str]:
+    """The qualified name of every name that one of these imports binds; the last import of a name wins."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in statements:
         for item in imported_by(node):
             if item.member == "*":
                 found.update(_starred(item, knowledge) if not item.level else {})
             elif qualified_name := follow(item) or _plain(item):
-                found[item.name] = qualified_name
+                found[item.name] = knowledge.releases.canonical(qualified_name)
     return found
 
 

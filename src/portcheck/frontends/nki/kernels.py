@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -12,14 +12,16 @@ from portcheck.core.source import Span
 from portcheck.frontends.nki.calls import kept
 from portcheck.frontends.nki.context import Context, Facts, NeedsUnrollingError, OutOfFuelError
 from portcheck.frontends.nki.data import scalar_symbol
+from portcheck.frontends.nki.discovery import is_kernel_mark
 from portcheck.frontends.nki.evaluate import evaluate, truth
 from portcheck.frontends.nki.failure import RaisedError
 from portcheck.frontends.nki.flow import FlowKind
+from portcheck.frontends.nki.forms import forms_in
 from portcheck.frontends.nki.frame import Frame, names_stored_into
 from portcheck.frontends.nki.lowering.accumulators import with_registers
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.returning import emit_return
-from portcheck.frontends.nki.skipping import note_calls
+from portcheck.frontends.nki.skipping import imported_name, note_calls
 from portcheck.frontends.nki.statements import run_block
 from portcheck.frontends.nki.values import NONE, Function, Items, Parameter, Table, Value
 from portcheck.ir import Kernel, OpaqueKind, Space, ValueType
@@ -46,8 +48,13 @@ class Environment:
     """The kernel; None when its text is not read."""
 
 
-Lowered = tuple[Kernel, tuple[Use, ...]]
-"""A kernel and what it uses of NKI."""
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A kernel, what it uses of NKI, and the functions it is made of, each by its file and the line of its name."""
+
+    kernel: Kernel
+    uses: tuple[Use, ...] = ()
+    functions: frozenset[tuple[str, int]] = frozenset()
 
 
 def lower_kernel(environment: Environment, builder: Recorder, names: Sequence[str], span: Span) -> Lowered | None:
@@ -108,6 +115,7 @@ def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[
     for starred in (function.node.params.star_arg, function.node.params.star_kwarg):
         if isinstance(starred, cst.Param):
             frame.names[starred.name.value] = Items([]) if starred is function.node.params.star_arg else Table({})
+    context.noted.functions[function.node] = function
     with builder.region() as body, builder.at(span):
         _run(context, frame, function)
     kernel = Kernel(
@@ -118,7 +126,26 @@ def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[
         span=span,
         results=context.results,
     )
-    return kernel, context.noted.merged(kernel.name)
+    context.noted.uses.extend(_forms(context, function))
+    places = (item.segment.span(item.node.name) for item in context.noted.functions.values())
+    reached = frozenset((place.path, place.start.line) for place in places)
+    return Lowered(kernel, context.noted.merged(kernel.name), reached)
+
+
+def _forms(context: Context, kernel: Function) -> Iterator[Use]:
+    """The forms of Python in the functions that were evaluated."""
+    for item in context.noted.functions.values():
+        yield from forms_in(item, is_kernel=item is kernel, marks=_marks(context, item))
+
+
+def _marks(context: Context, function: Function) -> list[cst.Decorator]:
+    """The decorators of `function` that make a kernel of it."""
+    found: list[cst.Decorator] = []
+    for item in function.node.decorators if isinstance(function.node, cst.FunctionDef) else ():
+        called = item.decorator.func if isinstance(item.decorator, cst.Call) else item.decorator
+        if is_kernel_mark(imported_name(context, function.home, called), context.knowledge):
+            found.append(item)
+    return found
 
 
 def _run(context: Context, frame: Frame, function: Function) -> None:
@@ -195,6 +222,7 @@ def call_function(
     try:
         if isinstance(function.node, cst.Lambda):
             return evaluate(context, frame, function.node.body)
+        context.noted.functions[function.node] = function
         flow = run_block(context, frame, function.node.body.body)
     finally:
         context.inlining -= 1

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki.files import Files
-from portcheck.frontends.nki.imports import Imported, is_nki
+from portcheck.frontends.nki.imports import Imported, imported_by, is_nki
 from portcheck.frontends.nki.scope import Scope
 from portcheck.frontends.nki.screen import Fault, Screened, screen
+
+MOST_REACHED = 40
+"""Files that are looked at for the version of a port; the largest entry of a public library reaches 35."""
 
 
 class Library:
@@ -33,6 +36,18 @@ class Library:
         if key not in self._modules:
             self._modules[key] = self._looked_up(importing, item.module, item.level)
         return self._modules[key]
+
+    def reached(self) -> list[Scope]:
+        """The port and the files that it imports, directly or not; at most MOST_REACHED."""
+        found = {self.port: None}
+        pending = [self.port]
+        while pending and len(found) < MOST_REACHED:
+            scope = pending.pop(0)
+            items = [item for node in scope.imports for item in imported_by(node)]
+            new = [module for item in items if (module := self.module(scope, item)) is not None and module not in found]
+            found.update(dict.fromkeys(new))
+            pending.extend(new)
+        return list(found)[:MOST_REACHED]
 
     def is_missing(self, importing: Scope, item: Imported) -> bool:
         """Whether an import names a file of the port that is not there."""

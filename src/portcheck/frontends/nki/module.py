@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from portcheck.core.source import Position, SourceFile, Span
 from portcheck.frontends.nki.discovery import Definition, kernels_in
 from portcheck.frontends.nki.files import Files
-from portcheck.frontends.nki.generation import Generation, generation_of
+from portcheck.frontends.nki.generation import Generation, Text, generation_of, newest_version
 from portcheck.frontends.nki.library import Library
 from portcheck.frontends.nki.parse import first_line
 from portcheck.frontends.nki.screen import Fault, is_too_deep, screen
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Kernel, Launch, Opaque, OpaqueKind, Parameter, Program, Side, ValueType
+from portcheck.ir.uses import Use
 from portcheck.knowledge import Knowledge, NkiVersion, load
 
 if TYPE_CHECKING:
@@ -90,12 +91,21 @@ class NkiModule:
         return Program(
             side=Side.NKI,
             path=self.source.path,
-            kernels=tuple(kernel for kernel, _ in lowered),
+            kernels=tuple(item.kernel for item in lowered),
             launches=launches,
             version=self.version,
             notes=tuple(notes),
-            uses=tuple(use for _, uses in lowered for use in uses),
+            is_version_stated=self.generation.is_stated,
+            uses=(*self._uses_outside(wanted, lowered), *(use for item in lowered for use in item.uses)),
         )
+
+    def _uses_outside(self, wanted: Sequence[str], lowered: Sequence[Lowered]) -> tuple[Use, ...]:
+        from portcheck.frontends.nki.outside import uses_outside
+
+        if self.library is None:
+            return ()
+        lines = {line for item in lowered for path, line in item.functions if path == self.source.path}
+        return tuple(uses_outside(self.library.port, self._definitions, wanted, lines))
 
     @cached_property
     def _knowledge(self) -> Knowledge:
@@ -115,7 +125,7 @@ class NkiModule:
         return Span(self.source.path, Position(line, 1), Position(end, width + 1))
 
     def _kernel(self, builder: Recorder, node: Definition) -> Lowered:
-        from portcheck.frontends.nki.kernels import Environment, lower_kernel
+        from portcheck.frontends.nki.kernels import Environment, Lowered, lower_kernel
 
         assert self.library is not None
         port = self.library.port
@@ -124,7 +134,7 @@ class NkiModule:
             dict(self.options.shapes), dict(self.options.dtypes), lambda context: port.definition(context, node),
         )  # fmt: skip
         found = lower_kernel(environment, builder, _parameter_names(node), self._span(node))
-        return found if found is not None else (self._unreadable(builder, node), ())
+        return found if found is not None else Lowered(self._unreadable(builder, node))
 
     def _unreadable(self, builder: Recorder, node: Definition) -> Kernel:
         """A kernel whose text is not read: one opaque operation that may write every parameter."""
@@ -157,9 +167,10 @@ def read_nki(source: SourceFile, options: NkiOptions) -> NkiModule:
     if isinstance(screened, Fault):
         place = Position(screened.line, screened.column)
         problem = Problem(Span(source.path, place, place), screened.message)
-        return NkiModule(source, options, None, Generation(options.version or "0.6", ()), problem)
+        return NkiModule(source, options, None, Generation(options.version or newest_version(load()), ()), problem)
     library = Library(source, screened, Files(source.path, options.roots))
-    generation = generation_of(screened.tree, library.port.aliases, options.version, load())
+    files = [Text(scope.screened.tree, scope.imports, scope.aliases) for scope in library.reached()]
+    generation = generation_of(files, options.version, load())
     return NkiModule(source, options, library, generation, None)
 
 

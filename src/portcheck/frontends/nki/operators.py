@@ -24,6 +24,7 @@ from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.lowering.functions import single
 from portcheck.frontends.nki.texts import combined_texts
+from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
     NONE,
     Counter,
@@ -43,7 +44,7 @@ from portcheck.frontends.nki.values import (
 )  # fmt: skip
 from portcheck.frontends.nki.views import combined
 from portcheck.ir import PREDICATES, TRUE, Apply, Const, Expr, OpaqueKind, Operator, Symbol, ValueType, apply
-from portcheck.knowledge import ApiStatus, ApiVersion, Semantics
+from portcheck.knowledge import ApiStatus, ApiVersion, Form, Semantics
 
 BINARY: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
     cst.Add: ("+", Operator.ADD),
@@ -269,6 +270,7 @@ def choice(context: Context, test: Value, chosen: Value, other: Value, text: str
 
 def on_tiles(context: Context, sign: str, operator: Operator, left: Value, right: Value, text: str) -> Value:
     """A Python operator between tiles, or a tile and a scalar: one instruction."""
+    note_form(context, Form.TILE_ARITHMETIC)
     call = Call(context, _described(operator, len((left, right))), sign, "")
     before, context.via = context.via, sign
     try:
@@ -280,6 +282,7 @@ def on_tiles(context: Context, sign: str, operator: Operator, left: Value, right
 
 
 def _single_on_tile(context: Context, operator: Operator, value: Value, text: str) -> Value:
+    note_form(context, Form.TILE_ARITHMETIC)
     call = Call(context, _described(operator, 1), "-" if operator is Operator.NEGATE else "~", "")
     found = operand(context, value)
     if found is None:

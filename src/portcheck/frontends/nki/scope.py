@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portcheck.frontends.nki.discovery import Definition, names_bound_by, names_bound_in, statements_around
-from portcheck.frontends.nki.imports import Imported, aliases_in, imported_by
+from portcheck.frontends.nki.imports import Imported, aliases_in, import_statements, imported_by
 from portcheck.frontends.nki.parse import Segment, empty_segment, parse_statement
 from portcheck.frontends.nki.screen import Screened
 from portcheck.frontends.nki.values import BEFORE, External, Function, Package, Unknown, Value, set_back
@@ -134,7 +134,7 @@ class Scope:
         if value is not None:
             return value
         if found is None and not item.level:
-            return External(f"{item.module}.{item.member}")
+            return External(context.knowledge.releases.canonical(f"{item.module}.{item.member}"))
         where = "." * item.level + item.module
         return Unknown(item.member, f"{item.member} of {where} is not in reach", kind=OpaqueKind.CALL)
 
@@ -178,7 +178,12 @@ class Scope:
     @cached_property
     def aliases(self) -> Mapping[str, str]:
         """The qualified names of what the file imports, also inside functions."""
-        return aliases_in(self.screened.tree, load(), self._followed)
+        return aliases_in(self.imports, load(), self._followed)
+
+    @cached_property
+    def imports(self) -> tuple[ast.stmt, ...]:
+        """The imports of the file, also those inside functions."""
+        return import_statements(self.screened.tree)
 
     def _followed(self, item: Imported) -> str:
         """The qualified name of something imported from another file of the port, which may only hand it on."""

@@ -117,12 +117,15 @@ def _unknown(context: Context, name: str, *parts: Value) -> Unknown:
 def note_calls(context: Context, frame: Frame, node: cst.CSTNode, reason: str, *, may_be_noted: bool = False) -> None:
     """Notes the calls of NKI in `node`, which is not evaluated."""
     for item in _inside(node):
-        name = _imported(context, frame, item.func) if isinstance(item, cst.Call) else ""
+        name = imported_name(context, frame, item.func) if isinstance(item, cst.Call) else ""
         if is_nki(name):
             note_skipped(context, name, frame.segment.span(item), reason, may_be_noted=may_be_noted)
+        read = imported_name(context, frame, item) if isinstance(item, cst.Attribute) else ""
+        if is_nki(read):
+            context.noted.names.setdefault(item, (read, frame.segment))
 
 
-def _imported(context: Context, frame: Frame, node: cst.CSTNode) -> str:
+def imported_name(context: Context, frame: Frame, node: cst.CSTNode) -> str:
     """The qualified name of what a dotted expression names, "" where it is nothing that is imported."""
     words: list[str] = []
     while isinstance(node, cst.Attribute):

@@ -40,6 +40,7 @@ from portcheck.ir.uses import (
     Use,
     UseKind,
 )  # fmt: skip
+from portcheck.knowledge import Form
 
 if TYPE_CHECKING:
     from portcheck.frontends.nki.bind import Call
@@ -81,6 +82,11 @@ def note_unknown_call(context: Context, name: str, positional: Sequence[Value], 
     named = [Argument(parameter=word, operand=operand_of(context, value)) for word, value in keywords.items()]
     run = Run(arguments=(*given, *named))
     _note(context, UseKind.CALL, name, f"{name} is not known", (run,))
+
+
+def note_form(context: Context, form: Form) -> None:
+    """Notes a form of writing where it is evaluated."""
+    context.noted.uses.append(Use(kind=UseKind.FORM, name=form.value, span=context.builder.here))
 
 
 def note_skipped(context: Context, name: str, span: Span, reason: str, *, may_be_noted: bool = False) -> None:

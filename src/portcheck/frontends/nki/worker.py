@@ -21,10 +21,11 @@ from queue import SimpleQueue
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from portcheck.core.source import NOWHERE, Position, SourceFile, Span
-from portcheck.frontends.nki.generation import NEWEST
+from portcheck.frontends.nki.generation import newest_version
 from portcheck.frontends.nki.module import NkiModule, NkiOptions, load_parser, read_nki
 from portcheck.frontends.reading import KernelSignature, Module, Problem
 from portcheck.ir import Program, Side
+from portcheck.knowledge import load
 
 _LENGTH = struct.Struct("!Q")
 _OUT_OF_MEMORY = 71
@@ -146,7 +147,7 @@ class _PortApart:
             except _LostError as lost:
                 start = Position(1, 1)
                 problem = Problem(Span(self._source.path, start, start), str(lost))
-                answer = _Reading((), (problem,), self._options.version or NEWEST, ())
+                answer = _Reading((), (problem,), self._options.version or newest_version(load()), ())
             self._read = answer if isinstance(answer, _Reading) else read_nki(self._source, self._options)
         return self._read
 

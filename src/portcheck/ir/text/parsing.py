@@ -78,6 +78,7 @@ class _Parser(OperationParser):
         cursor.expect("program")
         side, self.path = cursor.choice(Side), cursor.string()
         version = cursor.string() if cursor.accept("version") else ""
+        is_version_stated = cursor.accept("stated")
         cursor.end()
         notes: list[str] = []
         flags: tuple[str, ...] = ()
@@ -111,6 +112,7 @@ class _Parser(OperationParser):
             kernels=tuple(kernels),
             launches=tuple(launches),
             version=version,
+            is_version_stated=is_version_stated,
             notes=tuple(notes),
             flags=flags,
             temporaries=temporaries,

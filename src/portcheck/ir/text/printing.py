@@ -89,7 +89,8 @@ class _Printer(ExpressionPrinter):
 
     def program_lines(self, program: Program) -> Iterator[str]:
         version = f" version {quoted(program.version)}" if program.version else ""
-        yield f"program {program.side} {quoted(program.path)}{version}"
+        stated = " stated" if program.is_version_stated else ""
+        yield f"program {program.side} {quoted(program.path)}{version}{stated}"
         yield from (f"note {quoted(note)}" for note in program.notes)
         if program.flags:
             yield f"flags {', '.join(map(name_text, program.flags))}"
