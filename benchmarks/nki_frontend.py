@@ -39,9 +39,7 @@ def main() -> None:
     arguments = read_arguments()
     load_parser()
     lower(next(hundred_lines(1)))
-    print(
-        "| what | lines | KB | ast ms | libcst ms | read and lower ms | /ast | /libcst | not understood |"
-    )
+    print("| what | lines | KB | ast ms | libcst ms | read and lower ms | /ast | /libcst | not understood |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     large = large_file(LARGE)
     took = row(f"one file of {LARGE // 1000} KB (bar: {BARS['large'] * 1000:.0f} ms)", large, arguments.runs)

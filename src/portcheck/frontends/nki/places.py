@@ -109,10 +109,12 @@ def _raise(found: Places, node: cst.Raise, other: ast.Raise) -> None:
 
 
 def _delete(found: Places, node: cst.Del, other: ast.Delete) -> None:
-    if len(other.targets) == 1 and type(node.target) is not cst.Tuple:
+    if not isinstance(node.target, cst.Tuple) or isinstance(other.targets[0], ast.Tuple):
         _pair(found, node.target, other.targets[0])
-    else:
-        _at(found, node.target, (other.targets[0], other.targets[-1]))
+        return
+    found[id(node.target)] = (other.targets[0], other.targets[-1])
+    for element, their in zip(node.target.elements, other.targets, strict=True):
+        _element(found, element, their)
 
 
 def _else(found: Places, node: cst.CSTNode | None, statements: Sequence[ast.stmt]) -> None:
