@@ -76,7 +76,10 @@ class C(A, metaclass=B):
 UNLIKE = (cst.Tuple, cst.GeneratorExp, cst.Param, cst.Arg, cst.Element, cst.BooleanOperation)
 """Parentheses of tuples and generators belong to them, annotations to their parameters; not so for libcst.
 A part of `a and b and (c)` ends at `c`, for libcst at its parenthesis."""
-WITHOUT_PARTS = (cst.FormattedString, cst.ConcatenatedString, cst.Import, cst.ImportFrom, cst.Global)
+WITHOUT_PARTS = (
+    cst.FormattedString, cst.ConcatenatedString, cst.Import, cst.ImportFrom, cst.Global, cst.MatchPattern,
+)  # fmt: skip
+NAMED = (cst.FunctionDef, cst.ClassDef, cst.Param, cst.ExceptHandler)
 KINDS = (cst.BaseExpression, cst.BaseStatement, cst.BaseSmallStatement, cst.BaseElement, cst.Param, cst.Arg)
 
 
@@ -88,7 +91,7 @@ def nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for child in children(node):
         is_name = isinstance(node, cst.Arg) and child is node.keyword
         is_name |= isinstance(node, cst.Attribute) and child is node.attr
-        is_name |= isinstance(node, cst.FunctionDef | cst.ClassDef | cst.Param) and child is node.name
+        is_name |= isinstance(node, NAMED) and child is node.name
         if not is_name:
             yield from nodes(child)
 

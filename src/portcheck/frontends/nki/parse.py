@@ -90,9 +90,9 @@ def parse_statement(screened: Screened, node: ast.stmt, path: str) -> Segment | 
 
 def _on_lines_of(tree: ast.Module, node: ast.stmt) -> list[ast.stmt]:
     """The top-level statement `node` and those that share a line with it or with one of those."""
-    end = bisect_left(tree.body, node.lineno, key=_line)
-    start = end
-    while end < len(tree.body) and (tree.body[end] is node or _line(tree.body[end]) <= _last_line(tree.body[end - 1])):
+    start = bisect_left(tree.body, node.lineno, key=_line)
+    end = start + 1
+    while end < len(tree.body) and first_line(tree.body[end]) <= _last_line(tree.body[end - 1]):
         end += 1
     while start > 0 and _last_line(tree.body[start - 1]) >= first_line(tree.body[start]):
         start -= 1
