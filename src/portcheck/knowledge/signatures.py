@@ -53,6 +53,8 @@ class Role(StrEnum):
     NAME = "name"
     PATTERN = "pattern"
     OFFSET = "offset"
+    SCALAR_OFFSET = "scalar_offset"
+    VECTOR_OFFSET = "vector_offset"
     CHANNEL_MULTIPLIER = "channel_multiplier"
     COMPARISON0 = "comparison0"
     COMPARISON1 = "comparison1"

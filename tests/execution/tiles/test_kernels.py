@@ -12,12 +12,14 @@ from tests.execution.tiles import (
     language_kernels,
     legacy_kernels,
     moving_kernels,
+    pattern_kernels,
     reducing_kernels,
 )  # fmt: skip
 from tests.execution.tiles.ports import Case, differences, executed
 
 FILES = (
     first_kernels, elementwise_kernels, reducing_kernels, moving_kernels, language_kernels, legacy_kernels,
+    pattern_kernels,
 )  # fmt: skip
 CASES = tuple(case for file in FILES for case in file.CASES)
 

@@ -141,7 +141,7 @@ GAPS = [
     ("nisa.max8(dst=a, src=a)", OpaqueKind.LIBRARY),
     ("nisa.tensor_copy(dst=a, nothing=a)", OpaqueKind.CALL),
     ("for i in missing:\n    nisa.memset(dst=a, value=0.0)", OpaqueKind.CONTROL),
-    ("v = b.view(nl.float32)\nnisa.tensor_copy(dst=a, src=v)", OpaqueKind.DTYPE),
+    ("v = a[:, 0:512:2].view(nl.uint8)\nnisa.tensor_copy(dst=a, src=v)", OpaqueKind.DTYPE),
     ("v = a.reshape(missing)\nnisa.tensor_copy(dst=a, src=v)", OpaqueKind.MEMORY),
     ("with missing:\n    nisa.memset(dst=a, value=0.0)", OpaqueKind.SYNTAX),
     ("n = 0\nwhile n < 100:\n    n = n + 1", OpaqueKind.LIMIT),

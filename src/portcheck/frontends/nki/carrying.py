@@ -11,6 +11,7 @@ from portcheck.frontends.nki.context import Context, NeedsUnrollingError
 from portcheck.frontends.nki.data import Operand, allocate, as_number, load, operand, store
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names, read_outside
 from portcheck.frontends.nki.values import Grid, Items, Parameter, Result, Table, Unknown, Value, View
+from portcheck.frontends.nki.views import moved
 from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
 from portcheck.ir.expr import refs_in
 from portcheck.ir.walk import operations
@@ -175,10 +176,15 @@ def _at(value: Value, symbols: dict[str, Expr]) -> Value:
     match value:
         case Const() | Symbol() | Ref() | Apply():
             return substitute(value, symbols)
-        case View(buffer, dimensions, index):
-            moved = tuple(replace(item, extent=substitute(item.extent, symbols)) for item in dimensions)
-            return View(buffer, moved, tuple(substitute(part, symbols) for part in index))
+        case View():
+            return _view_at(value, symbols)
         case Grid(expression, axes):
             return Grid(substitute(expression, symbols), axes)
         case _:
             return value
+
+
+def _view_at(view: View, symbols: dict[str, Expr]) -> View:
+    dimensions = [replace(item, extent=substitute(item.extent, symbols)) for item in view.dimensions]
+    gathered = tuple(replace(item, source=_view_at(item.source, symbols)) for item in view.gathered)
+    return moved(replace(view, gathered=gathered), dimensions, symbols)

@@ -86,6 +86,8 @@ class Context:
     results: tuple[str, ...] = ()
     registers: dict[str, View] = field(default_factory=dict)
     """The accumulator registers of each engine that has any."""
+    shown: dict[tuple[str, str], Buffer] = field(default_factory=dict)
+    """The buffers that show another as elements of another dtype, by its name and that of the dtype."""
     via: str = ""
     loop_depth: int = 0
     carried: list[Sequence[Carried]] = field(default_factory=list)

@@ -17,6 +17,7 @@ from portcheck.frontends.nki.views import (
     broadcast,
     expand,
     mask_over_view,
+    moved,
     positions,
     select,
     whole,
@@ -32,6 +33,7 @@ from portcheck.ir import (
     Load,
     OpaqueKind,
     Operator,
+    Outside,
     Ref,
     Rounding,
     Space,
@@ -41,7 +43,12 @@ from portcheck.ir import (
     WriteMode,
     apply,
     integer,
+    substitute,
+    symbols_in,
 )  # fmt: skip
+
+_ASSUMED_RANK = 2
+"""Dimensions a tensor is taken to have as long as nothing shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,9 @@ def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = ""
         case View():
             return value if is_in_sight(context, value) else None
         case Parameter(name):
+            if rank > _ASSUMED_RANK:
+                facts = context.facts[name]
+                facts.highest = max(facts.highest, rank - 1)
             return context.parameter_view(name, rank)
         case Result():
             if value.view is None and not context.builder.sees(value.expression):
@@ -105,8 +115,9 @@ def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = ""
 def is_in_sight(context: Context, view: View) -> bool:
     """Whether the buffer of `view` is a parameter or was allocated where it can be seen."""
     name = view.buffer.name
-    is_register = any(view.buffer.name == name for view in context.registers.values())
-    return is_register or name in context.facts or context.builder.sees_buffer(name)
+    is_register = any(item.buffer.name == name for item in context.registers.values())
+    is_seen = is_register or name in context.facts or context.builder.sees_buffer(name)
+    return is_seen and all(is_in_sight(context, item.source) for item in view.gathered)
 
 
 def settled(context: Context, result: Result, hint: str = "") -> View:
@@ -147,10 +158,17 @@ def operand(context: Context, value: Value | None, rank: int = 0, mask: Grid | E
 
 
 def load(
-    context: Context, view: View, mask: Grid | Expr | None = None, *, via: str = "", is_tile: bool = True
+    context: Context,
+    view: View,
+    mask: Grid | Expr | None = None,
+    *,
+    via: str = "",
+    is_tile: bool = True,
+    outside: Outside = Outside.UNDEFINED,
 ) -> Operand:
     """Reads `view`; repeated dimensions are read once."""
-    elements = access(view, mask_over_view(mask, view), is_tile=is_tile, spread=False)
+    view = resolved(context, view)
+    elements = access(view, mask_over_view(mask, view), is_tile=is_tile, spread=False, outside=outside)
     shape = tuple(axis.extent for axis in elements.axes if axis.extent is not None)
     reference = context.builder.result(
         Load, via=via or context.via, access=elements, type=ValueType(view.buffer.dtype, shape)
@@ -275,6 +293,7 @@ def store(
     via: str = "",
     mode: WriteMode = WriteMode.OVERWRITE,
     is_tile: bool = True,
+    outside: Outside = Outside.UNDEFINED,
 ) -> None:
     """Writes `value`, cast to the buffer's dtype, to `view`; a value of other rank is laid out as the view.
 
@@ -288,13 +307,32 @@ def store(
         written, operands = (view.buffer.name,), (converted.expression,)
         context.opaque(f"{via}: {reason}", via, writes=written, operands=operands, kind=OpaqueKind.MEMORY)
         return
-    elements = access(view, mask_over_view(mask, view), is_tile=is_tile)
+    view = resolved(context, view)
+    elements = access(view, mask_over_view(mask, view), is_tile=is_tile, outside=outside)
     context.builder.emit(Store, via=via, access=elements, value=converted.expression, mode=mode)
+
+
+def resolved(context: Context, view: View) -> View:
+    """`view` with the parts of its index that stand in memory read, once for each position they depend on."""
+    if not view.gathered:
+        return view
+    read: dict[str, Expr] = {}
+    for item in view.gathered:
+        used = frozenset().union(*(symbols_in(at) for at in item.at))
+        dimensions = [
+            dimension if dimension.symbol in used else replace(dimension, extent=integer(1), spread=False)
+            for dimension in view.dimensions
+        ]
+        own = [dimension.symbol for dimension in item.source.dimensions]
+        source = moved(item.source, dimensions if own else (), dict(zip(own, item.at, strict=True)))
+        read[item.symbol] = load(context, source).expression
+    return View(view.buffer, view.dimensions, tuple(substitute(part, read) for part in view.index))
 
 
 def note_written(context: Context, view: View) -> None:
     """Notes that a parameter is written to."""
-    facts = context.facts.get(view.buffer.name)
+    buffer = view.buffer.shows or view.buffer
+    facts = context.facts.get(buffer.name)
     if facts is not None:
         facts.is_written = True
 
@@ -331,6 +369,7 @@ def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
     for value in values:
         if isinstance(value, View):
             found.extend([value.buffer.name] if is_in_sight(context, value) else [])
+            found.extend(name for item in value.gathered for name in buffers_of(context, item.source))
         elif isinstance(value, Result) and value.view is not None:
             found.extend([value.view.buffer.name] if is_in_sight(context, value.view) else [])
         elif isinstance(value, Parameter) and context.facts[value.name].is_tensor:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from portcheck.frontends.nki.arithmetic import is_one, product
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import allocate, as_view, buffers_of
+from portcheck.frontends.nki.data import allocate, as_view, buffers_of, resolved
 from portcheck.frontends.nki.flow import Flow
 from portcheck.frontends.nki.values import NONE, Items, Nothing, Parameter, Result, Unknown, View
 from portcheck.frontends.nki.views import access, linear, symbol_of
@@ -36,7 +36,7 @@ def _handed_back(context: Context, view: View) -> View:
     if _is_whole(view):
         return view
     made = allocate(context, view.buffer.name, view.buffer.dtype, view.shape, Space.GLOBAL)
-    source, destination = access(view, is_tile=False), access(made, is_tile=False)
+    source, destination = access(resolved(context, view), is_tile=False), access(made, is_tile=False)
     context.builder.emit(Copy, via="return", destination=destination, source=source)
     return made
 

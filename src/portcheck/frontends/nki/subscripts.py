@@ -33,6 +33,8 @@ from portcheck.frontends.nki.views import Selector, from_start, select, symbol_o
 from portcheck.ir import Expr, OpaqueKind, Symbol, integer, substitute
 from portcheck.knowledge import Semantics
 
+_LEAST_ON_CHIP = 2
+"""Dimensions that a part of an on-chip tensor has at least."""
 MOST_DIMENSIONS = 16
 """No tensor has more; an index beyond it into a shape is a mistake."""
 
@@ -85,7 +87,28 @@ def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | 
         view = as_view(context, target, consumed)
     else:
         view = as_view(context, target)
-    return select(context, view, selectors) if view is not None else None
+    if view is None:
+        return None
+    return select(context, view, selectors if context.is_legacy else _on_chip(view, selectors))
+
+
+def _on_chip(view: View, selectors: Sequence[Selector]) -> Sequence[Selector]:
+    """An index of an on-chip tensor does not remove the partition, nor the last dimension beside it."""
+    if not view.buffer.is_on_chip or not selectors:
+        return selectors
+    numbers = [place for place, item in enumerate(selectors) if is_number(item)]
+    rank = len(view.dimensions) + sum(isinstance(item, Nothing) for item in selectors)
+    kept_at = {0} if 0 in numbers else set()
+    for place in reversed(numbers):
+        if rank - len(numbers) + len(kept_at) < _LEAST_ON_CHIP:
+            kept_at.add(place)
+    return [_one_long(item) if place in kept_at else item for place, item in enumerate(selectors)]
+
+
+def _one_long(selector: Selector) -> Selector:
+    if not is_number(selector):
+        return selector
+    return Stretch(selector, plus(selector, integer(1)), None, integer(1))
 
 
 def _selector(context: Context, value: Value) -> Selector | None:

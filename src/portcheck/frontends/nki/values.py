@@ -180,12 +180,13 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A tensor in memory."""
+    """A tensor in memory; one that `shows` another is no memory of its own but that one's bytes in another dtype."""
 
     name: str
     dtype: DType
     shape: tuple[Expr, ...]
     space: Space
+    shows: Buffer | None = None
 
     @property
     def is_on_chip(self) -> bool:
@@ -194,12 +195,29 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
+class Gathered:
+    """An index that stands in memory, called `symbol` where it is used: the element of `source` at `at`.
+
+    `at` has one expression a dimension of `source`, over the dimensions of the view that uses it. It is read when
+    that view is.
+    """
+
+    symbol: str
+    source: View
+    at: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """Elements of a buffer: `index` has one expression a dimension of the buffer, over the symbols of `dimensions`."""
+    """Elements of a buffer: `index` has one expression a dimension of the buffer, over the symbols of `dimensions`.
+
+    `gathered` are the parts of the index that stand in memory.
+    """
 
     buffer: Buffer
     dimensions: tuple[Dimension, ...]
     index: tuple[Expr, ...]
+    gathered: tuple[Gathered, ...] = ()
 
     @property
     def shape(self) -> tuple[Expr, ...]:

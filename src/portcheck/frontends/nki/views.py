@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from portcheck.core.dtype import INT64
@@ -12,7 +13,6 @@ from portcheck.frontends.nki.arithmetic import (
     difference,
     is_bounded,
     is_one,
-    is_zero,
     known_int,
     plus,
     product,
@@ -79,8 +79,15 @@ def select(context: Context, view: View, selectors: Sequence[Selector]) -> View 
             replaced[dimension.symbol] = position
         else:
             replaced[dimension.symbol] = from_start(selector, dimension.extent)
-    selected = View(view.buffer, tuple(made), tuple(substitute(index, replaced) for index in view.index))
+    selected = moved(view, made, replaced)
     return selected if _is_kept(selected) else None
+
+
+def moved(view: View, dimensions: Sequence[Dimension], symbols: dict[str, Expr]) -> View:
+    """`view` over other dimensions, in whose terms `symbols` puts the old ones."""
+    gathered = tuple(replace(item, at=tuple(substitute(at, symbols) for at in item.at)) for item in view.gathered)
+    index = tuple(substitute(part, symbols) for part in view.index)
+    return View(view.buffer, tuple(dimensions), index, gathered)
 
 
 def _is_kept(view: View) -> bool:
@@ -88,7 +95,8 @@ def _is_kept(view: View) -> bool:
     return all(map(is_bounded, (*view.index, *view.shape)))
 
 
-def _kept(view: View) -> View:
+def kept(view: View) -> View:
+    """`view`; raises MisunderstoodError when its expressions are too large to be carried along."""
     if not _is_kept(view):
         raise MisunderstoodError("an index too large to keep", OpaqueKind.LIMIT)
     return view
@@ -163,14 +171,14 @@ def reshape(context: Context, view: View, shape: Sequence[Expr]) -> View:
     while old and new and same(old[-1].extent, new[-1].extent):
         replaced[old.pop().symbol] = symbol_of(new.pop())
     offset = _offset(new)
-    if len(old) == len(view.dimensions) > 1 and is_whole(view):
+    if len(old) == len(view.dimensions) > 1 and is_whole(view) and not view.gathered:
         return View(view.buffer, dimensions, (offset,))
     old = [dimension for dimension in old if not _put_zero(dimension, replaced)]
     for position, dimension in enumerate(old):
         inner = product(tuple(item.extent for item in old[position + 1 :]))
         outer = offset if is_one(inner) else apply(Operator.FLOOR_DIVIDE, offset, inner)
         replaced[dimension.symbol] = outer if position == 0 else apply(Operator.FLOOR_MODULO, outer, dimension.extent)
-    return _kept(View(view.buffer, dimensions, tuple(substitute(index, replaced) for index in view.index)))
+    return kept(moved(view, dimensions, replaced))
 
 
 def _put_zero(dimension: Dimension, replaced: dict[str, Expr]) -> bool:
@@ -216,14 +224,14 @@ def broadcast(context: Context, view: View, shape: Sequence[Expr]) -> View:
             replaced[dimension.symbol] = integer(0)
         else:
             kept.append(dimension)
-    return View(view.buffer, (*added, *kept), tuple(substitute(index, replaced) for index in view.index))
+    return moved(view, (*added, *kept), replaced)
 
 
 def permute(view: View, order: Sequence[int]) -> View | None:
     """`view` with dimension `order[i]` in place i; None when `order` is no permutation."""
     if sorted(order) != list(range(len(view.dimensions))):
         return None
-    return View(view.buffer, tuple(view.dimensions[position] for position in order), view.index)
+    return replace(view, dimensions=tuple(view.dimensions[position] for position in order))
 
 
 def expand(context: Context, view: View, position: int) -> View:
@@ -232,26 +240,7 @@ def expand(context: Context, view: View, position: int) -> View:
     position = position % rank
     dimensions = list(view.dimensions)
     dimensions.insert(position, context.placeholder(integer(1)))
-    return View(view.buffer, tuple(dimensions), view.index)
-
-
-def strided(context: Context, view: View, pattern: Sequence[tuple[Expr, Expr]], offset: Expr | None) -> View:
-    """The elements at `offset` + sum of step * position of the buffer of `view`, from where the view starts."""
-    start = substitute(linear(view), {dimension.symbol: integer(0) for dimension in view.dimensions})
-    position: Expr = start if not _is_zero_sum(start) else integer(0)
-    if offset is not None:
-        position = plus(position, offset)
-    dimensions = []
-    for step, extent in pattern:
-        dimension = context.placeholder(extent, spread=is_zero(step))
-        dimensions.append(dimension)
-        if not dimension.spread:
-            position = plus(position, times(symbol_of(dimension), step))
-    return _kept(View(view.buffer, tuple(dimensions), (position,)))
-
-
-def _is_zero_sum(expression: Expr) -> bool:
-    return constant_part(expression) == 0
+    return replace(view, dimensions=tuple(dimensions))
 
 
 def access(

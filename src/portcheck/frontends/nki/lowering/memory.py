@@ -15,19 +15,19 @@ from portcheck.frontends.nki.data import (
     load,
     note_written,
     operand,
+    resolved,
     store,
 )  # fmt: skip
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.fitting import may_equal
+from portcheck.frontends.nki.patterns import reinterpreted
 from portcheck.frontends.nki.values import NONE, External, Grid, Items, Result, Value, View
 from portcheck.frontends.nki.views import access, mask_over_view, positions, reshape
 from portcheck.ir import (
-    Cast,
     Copy,
     OpaqueKind,
     Operator,
     Outside,
-    Rounding,
     Select,
     Space,
     Symbol,
@@ -126,6 +126,7 @@ def _transfer(call: Call, destination: View, source: View) -> Value:
     source = _laid_out(call, source, destination)
     is_tile = destination.buffer.is_on_chip or source.buffer.is_on_chip
     note_written(context, destination)
+    destination, source = resolved(context, destination), resolved(context, source)
     rewrites = call.given(Role.OPERATOR) is not None
     outside = _outside(call)
     context.builder.emit(
@@ -281,19 +282,12 @@ def cast_tile(call: Call) -> Value:
 
 
 def cast_bits(call: Call) -> Value:
-    """The bits of a tile read as another dtype of the same width."""
+    """The bits of a tile read as another dtype: the same memory, whose last dimension grows or shrinks."""
     given = call.receiver if call.receiver is not None else call.given(Role.SOURCE)
-    value, dtype = operand(call.context, given), call.dtype()
-    if value is None or dtype is None:
+    view, dtype = as_view(call.context, given), call.dtype()
+    if view is None or dtype is None:
         raise MisunderstoodError("the operand or the dtype is not understood", OpaqueKind.DTYPE)
-    widths = [call.context.knowledge.dtype(item.name) for item in (value.dtype, dtype)]
-    if widths[0] is None or widths[1] is None or widths[0].bits != widths[1].bits:
-        raise MisunderstoodError("the bits are read as a dtype of another width", OpaqueKind.DTYPE)
-    made = call.context.builder.result(
-        Cast, via=call.via, operand=value.expression, type=ValueType(dtype, value.shape),
-        rounding=Rounding.EXACT, bitwise=True,
-    )  # fmt: skip
-    return Result(made, dtype, value.shape, value.shape)
+    return reinterpreted(call.context, view, dtype)
 
 
 def assume(call: Call) -> Value:

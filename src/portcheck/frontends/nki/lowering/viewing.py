@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from portcheck.frontends.nki.arithmetic import is_one, known_int, product
+from portcheck.frontends.nki.arithmetic import folded, is_one, known_int, plus, product
 from portcheck.frontends.nki.bind import Call, as_sizes
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, as_view
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.selection import pairs_of
-from portcheck.frontends.nki.values import Grid, Parameter, Result, Stretch, Value, View
-from portcheck.frontends.nki.views import broadcast, expand, permute, reshape, select, strided
-from portcheck.ir import Expr, OpaqueKind, integer
+from portcheck.frontends.nki.patterns import Moving, gathering, patterned, step_of, strided, symbol_for
+from portcheck.frontends.nki.values import (
+    Dimension,
+    Gathered,
+    Grid,
+    Items,
+    Parameter,
+    Result,
+    Stretch,
+    Table,
+    Text,
+    Value,
+    View,
+)  # fmt: skip
+from portcheck.frontends.nki.views import broadcast, expand, moved, permute, reshape, select, symbol_of
+from portcheck.ir import Expr, OpaqueKind, Operator, apply, integer
 from portcheck.knowledge import Role
 
 
@@ -47,10 +61,38 @@ def _expand_dims(call: Call, given: Value | None) -> Value:
 
 
 def _ap(call: Call, given: Value | None) -> Value:
-    if any(call.values.get(item.name) is not None for item in call.api.parameters if item.name.endswith("_offset")):
-        raise MisunderstoodError("an access pattern with an offset from memory", OpaqueKind.MEMORY)
-    call.asked.add(Role.OTHER)
-    return strided(call.context, _of(call, given), pairs_of(call, call.given(Role.PATTERN)), call.number(Role.OFFSET))
+    context, target = call.context, _of(call, given)
+    pattern, offset, dtype = pairs_of(call, call.given(Role.PATTERN)), call.number(Role.OFFSET), call.dtype()
+    if dtype is None and call.given(Role.DTYPE) is not None:
+        raise MisunderstoodError("the dtype is not understood", OpaqueKind.DTYPE)
+    moving = _moving(call, target)
+    if dtype is None or dtype == target.buffer.dtype:
+        return strided(context, target, pattern, offset, moving)
+    return patterned(context, target, pattern, offset, moving, dtype)
+
+
+def _moving(call: Call, target: View) -> Moving | None:
+    """What the pattern is moved by that stands in memory."""
+    vector, scalar = call.given(Role.VECTOR_OFFSET), call.given(Role.SCALAR_OFFSET)
+    place = call.constant(Role.AXIS) or 0
+    if vector is None and scalar is None:
+        return None
+    if vector is not None and scalar is not None:
+        raise MisunderstoodError("two offsets", OpaqueKind.MEMORY)
+    step = step_of(target, int(place))
+    if scalar is None:
+        taken = as_view(call.context, vector)
+        if taken is None or place != 0:
+            raise MisunderstoodError("the offsets are not understood", OpaqueKind.MEMORY)
+        return Moving(step, vector=taken)
+    if isinstance(scalar, View | Result | Parameter):
+        taken = as_view(call.context, scalar)
+        if taken is not None:
+            return Moving(step, scalar=taken)
+    number = as_number(call.context, scalar)
+    if number is None:
+        raise MisunderstoodError("the offset is not understood", OpaqueKind.MEMORY)
+    return Moving(step, scalar=number)
 
 
 def _permute(call: Call, given: Value | None) -> Value:
@@ -70,10 +112,80 @@ def _slice(call: Call, given: Value | None) -> Value:
 
 def _select(call: Call, given: Value | None) -> Value:
     target = _of(call, given)
-    index = call.number(Role.INDICES)
-    if index is None:
-        raise MisunderstoodError("an index from memory", OpaqueKind.MEMORY)
-    return _at(call.context, target, _axis(call, len(target.dimensions)), index)
+    axis, index = _axis(call, len(target.dimensions)), call.given(Role.INDICES)
+    if isinstance(index, View | Result):
+        source = as_view(call.context, index)
+        if source is None or target.gathered:
+            raise MisunderstoodError("an index from memory", OpaqueKind.MEMORY)
+        item = gathering(call.context, source, [integer(0)] * len(source.dimensions))
+        return _with_index(target, axis, item)
+    number = call.number(Role.INDICES)
+    if number is None:
+        raise MisunderstoodError("the index is not understood", OpaqueKind.MEMORY)
+    if axis == 0 and target.buffer.is_on_chip:
+        return _at(call.context, target, axis, Stretch(number, plus(number, integer(1)), None, integer(1)))
+    return _at(call.context, target, axis, number)
+
+
+def _with_index(target: View, axis: int, item: Gathered, *added: Dimension) -> View:
+    """`target` with dimension `axis` at an index that stands in memory; `added` takes its place."""
+    replaced: dict[str, Expr] = {target.dimensions[axis].symbol: symbol_for(item)}
+    dimensions = (*target.dimensions[:axis], *added, *target.dimensions[axis + 1 :])
+    made = moved(target, dimensions, replaced)
+    return replace(made, gathered=(*made.gathered, item))
+
+
+def _vector_select(call: Call, given: Value | None) -> Value:
+    target, vector = _of(call, given), as_view(call.context, call.given(Role.VECTOR_OFFSET))
+    if vector is None or _axis(call, len(target.dimensions)) != 0 or target.gathered:
+        raise MisunderstoodError("the offsets are not understood", OpaqueKind.MEMORY)
+    rows = call.context.placeholder(vector.shape[0])
+    at: list[Expr] = [symbol_of(rows), *[integer(0)] * (len(vector.dimensions) - 1)]
+    return _with_index(target, 0, gathering(call.context, vector, at), rows)
+
+
+def _rearrange(call: Call, given: Value | None) -> Value:
+    """Dimensions split, reordered and merged by their names."""
+    target = _of(call, given)
+    before, after = (_names(call.values.get(name)) for name in ("src_pattern", "dst_pattern"))
+    call.asked.add(Role.OTHER)
+    sizes = _sizes(call, call.values.get("fixed_sizes"))
+    if len(before) != len(target.dimensions):
+        raise MisunderstoodError("the pattern does not fit the tensor", OpaqueKind.MEMORY)
+    split: list[Expr] = []
+    for group, extent in zip(before, target.shape, strict=True):
+        open_names = [name for name in group if name not in sizes]
+        known = product(tuple(sizes[name] for name in group if name in sizes))
+        if len(open_names) > 1:
+            raise MisunderstoodError("a size of the pattern is not known", OpaqueKind.MEMORY)
+        rest = extent if len(group) == 1 else folded(apply(Operator.FLOOR_DIVIDE, extent, known))
+        split.extend(sizes.get(name, rest) for name in group)
+    names = [name for group in before for name in group]
+    order = [name for group in after for name in group]
+    if sorted(order) != sorted(names) or len(set(names)) != len(names):
+        raise MisunderstoodError("the pattern has other names behind", OpaqueKind.MEMORY)
+    turned = permute(reshape(call.context, target, split), [names.index(name) for name in order])
+    assert turned is not None
+    extents = dict(zip(order, turned.shape, strict=True))
+    merged = [folded(product(tuple(extents[name] for name in group))) for group in after]
+    return reshape(call.context, turned, merged)
+
+
+def _names(value: Value | None) -> list[tuple[str, ...]]:
+    """The names of a pattern, group by group."""
+    groups: list[tuple[str, ...]] = []
+    for item in value.values if isinstance(value, Items) else ():
+        members = item.values if isinstance(item, Items) else [item]
+        groups.append(tuple(member.value for member in members if isinstance(member, Text)))
+        if len(groups[-1]) != len(members):
+            raise MisunderstoodError("the pattern is not understood", OpaqueKind.MEMORY)
+    return groups
+
+
+def _sizes(call: Call, value: Value | None) -> dict[str, Expr]:
+    entries = value.entries.items() if isinstance(value, Table) else ()
+    numbers = {str(name): as_number(call.context, item) for name, item in entries}
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def _squeeze(call: Call, given: Value | None) -> Value:
@@ -149,4 +261,6 @@ _HANDLERS: Mapping[str, Callable[[Call, Value | None], Value]] = {
     "flatten_dims": _flatten,
     "reshape_dim": _reshape_dim,
     "broadcast": _broadcast,
+    "vector_select": _vector_select,
+    "rearrange": _rearrange,
 }
