@@ -9,19 +9,11 @@ import libcst as cst
 from portcheck.frontends.nki import operators
 from portcheck.frontends.nki.attributes import bind_target, items_of, name_size
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
-from portcheck.frontends.nki.data import (
-    Operand,
-    as_number,
-    as_view,
-    buffers_of,
-    expressions_of,
-    operand,
-    settled,
-    store,
-)  # fmt: skip
+from portcheck.frontends.nki.data import Operand, as_number, as_view, operand, settled, store
 from portcheck.frontends.nki.evaluate import evaluate, selectors
 from portcheck.frontends.nki.failure import UnfollowedError
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.mutation import changing, lose
 from portcheck.frontends.nki.subscripts import indexed, key_of
 from portcheck.frontends.nki.uses import note_form

@@ -12,9 +12,9 @@ from portcheck.frontends.nki.arrays import ARRAY_LIBRARIES, array_call
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype, bind
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import LEGACY_ROOT, ROOT, is_nki
+from portcheck.frontends.nki.leaves import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.lowering import lower_call
 from portcheck.frontends.nki.python_calls import python_call
 from portcheck.frontends.nki.python_methods import method_call

@@ -11,7 +11,7 @@ from portcheck.frontends.nki.arithmetic import is_one, known, same
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.fitting import misfit
-from portcheck.frontends.nki.values import Buffer, Grid, Items, Parameter, Result, Stretch, Table, Unknown, Value, View
+from portcheck.frontends.nki.values import Buffer, Grid, Parameter, Result, Stretch, Unknown, Value, View
 from portcheck.frontends.nki.views import (
     access,
     broadcast,
@@ -352,46 +352,6 @@ def _fitted(context: Context, view: View, shape: tuple[Expr, ...]) -> View:
 
 def _has_extra_one(view: View, shape: tuple[Expr, ...]) -> bool:
     return is_one(shape[len(view.dimensions)])
-
-
-def leaves_of(value: Value | None) -> list[Value]:
-    """The values in a list or table, or `value` itself."""
-    if isinstance(value, Items):
-        return [leaf for item in value.held for leaf in leaves_of(item)]
-    if isinstance(value, Table):
-        return [leaf for item in value.held.values() for leaf in leaves_of(item)]
-    return [] if value is None else [value]
-
-
-def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
-    """The buffers that `values` stand in."""
-    found: list[str] = []
-    for value in values:
-        if isinstance(value, View):
-            found.extend([value.buffer.name] if is_in_sight(context, value) else [])
-            found.extend(name for item in value.gathered for name in buffers_of(context, item.source))
-        elif isinstance(value, Result) and value.view is not None:
-            found.extend([value.view.buffer.name] if is_in_sight(context, value.view) else [])
-        elif isinstance(value, Parameter) and context.facts[value.name].is_tensor:
-            found.append(value.name)
-        elif isinstance(value, Unknown):
-            found.extend(buffers_of(context, *value.parts))
-    return tuple(dict.fromkeys(found))
-
-
-def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
-    """The results and numbers among `values`."""
-    found: list[Expr] = []
-    for value in values:
-        if isinstance(value, Result) and (value.view is None or not is_in_sight(context, value.view)):
-            found.extend([value.expression] if context.builder.sees(value.expression) else [])
-        elif isinstance(value, Unknown):
-            found.extend(expressions_of(context, *value.parts))
-        else:
-            number = as_number(context, value) if not isinstance(value, Unknown) else None
-            if number is not None:
-                found.append(number)
-    return tuple(found)
 
 
 def dtype_of_value(context: Context, value: Value | None) -> DType | None:

@@ -11,16 +11,9 @@ from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import (
-    as_number,
-    buffers_of,
-    condition_of,
-    expressions_of,
-    flag_called,
-    is_number,
-    operand,
-)
+from portcheck.frontends.nki.data import as_number, condition_of, flag_called, is_number, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.lowering.functions import single
 from portcheck.frontends.nki.texts import combined_texts

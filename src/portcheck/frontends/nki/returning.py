@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from portcheck.frontends.nki.arithmetic import is_one, product
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import allocate, as_view, buffers_of, resolved
+from portcheck.frontends.nki.data import allocate, as_view, resolved
 from portcheck.frontends.nki.flow import Flow
+from portcheck.frontends.nki.leaves import buffers_of
 from portcheck.frontends.nki.values import NONE, Items, Nothing, Parameter, Result, Unknown, View
 from portcheck.frontends.nki.views import access, linear, symbol_of
 from portcheck.ir import Copy, Ranges, Return, Space, number

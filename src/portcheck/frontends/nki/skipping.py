@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_view, buffers_of, leaves_of
+from portcheck.frontends.nki.data import as_view
 from portcheck.frontends.nki.flow import Flow
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names
 from portcheck.frontends.nki.imports import is_nki
+from portcheck.frontends.nki.leaves import buffers_of, leaves_of
 from portcheck.frontends.nki.mutation import lose
 from portcheck.frontends.nki.uses import note_skipped
 from portcheck.frontends.nki.values import (

@@ -11,12 +11,13 @@ from portcheck.frontends.nki import assigning, branching, loops
 from portcheck.frontends.nki.arithmetic import known
 from portcheck.frontends.nki.attributes import bind_target
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, buffers_of, condition_of, flag_called
+from portcheck.frontends.nki.data import as_number, condition_of, flag_called
 from portcheck.frontends.nki.evaluate import evaluate, truth
 from portcheck.frontends.nki.failure import RaisedError, UnfollowedError
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame, declare
 from portcheck.frontends.nki.imports import imported_by
+from portcheck.frontends.nki.leaves import buffers_of
 from portcheck.frontends.nki.operators import comparison
 from portcheck.frontends.nki.skipping import skip
 from portcheck.frontends.nki.values import NONE, External, Function, Grid, Items, Unknown, Value

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import as_view, buffers_of, expressions_of, leaves_of
+from portcheck.frontends.nki.data import as_view
 from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.leaves import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.lowering import (
     compute,
     indices,

@@ -1,0 +1,48 @@
+"""What a value is made of: the values in it, and the buffers and results that they stand in."""
+
+from __future__ import annotations
+
+from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.data import as_number, is_in_sight
+from portcheck.frontends.nki.values import Items, Parameter, Result, Table, Unknown, Value, View
+from portcheck.ir import Expr
+
+
+def leaves_of(value: Value | None) -> list[Value]:
+    """The values in a list or table, or `value` itself."""
+    if isinstance(value, Items):
+        return [leaf for item in value.held for leaf in leaves_of(item)]
+    if isinstance(value, Table):
+        return [leaf for item in value.held.values() for leaf in leaves_of(item)]
+    return [] if value is None else [value]
+
+
+def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
+    """The buffers that `values` stand in."""
+    found: list[str] = []
+    for value in values:
+        if isinstance(value, View):
+            found.extend([value.buffer.name] if is_in_sight(context, value) else [])
+            found.extend(name for item in value.gathered for name in buffers_of(context, item.source))
+        elif isinstance(value, Result) and value.view is not None:
+            found.extend([value.view.buffer.name] if is_in_sight(context, value.view) else [])
+        elif isinstance(value, Parameter) and context.facts[value.name].is_tensor:
+            found.append(value.name)
+        elif isinstance(value, Unknown):
+            found.extend(buffers_of(context, *value.parts))
+    return tuple(dict.fromkeys(found))
+
+
+def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
+    """The results and numbers among `values`."""
+    found: list[Expr] = []
+    for value in values:
+        if isinstance(value, Result) and (value.view is None or not is_in_sight(context, value.view)):
+            found.extend([value.expression] if context.builder.sees(value.expression) else [])
+        elif isinstance(value, Unknown):
+            found.extend(expressions_of(context, *value.parts))
+        else:
+            number = as_number(context, value) if not isinstance(value, Unknown) else None
+            if number is not None:
+                found.append(number)
+    return tuple(found)
