@@ -220,3 +220,24 @@ def test_integers_that_the_reading_did_not_know_of_are_told() -> None:
     told = run(any_lowered(text), {"x": numbers})
     assert [event.kind for event in told.events] == [EventKind.ASSUMED]
     assert told.faults == () and (told.results[0] == numbers).all()
+
+
+def test_a_grid_that_nothing_states_is_one_instance_and_told() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    part = nl.ndarray((4, m), dtype=x.dtype, buffer=nl.sbuf)
+    at = nl.program_id(1) * 4
+    nisa.dma_copy(dst=part, src=x[at:at + 4, :])
+    nisa.dma_copy(dst=out[at:at + 4, :], src=part)
+    return out
+"""
+    )
+    assert executed(text, {"x": normal(1, 8, 4)}, grid=(1, 2)).events == ()
+    alone = executed(text, {"x": normal(1, 8, 4)})
+    assert [event.kind for event in alone.events] == [EventKind.ASSUMED, EventKind.UNWRITTEN_RESULT]
+    with pytest.raises(InputError, match=r"asks for program_id\[1\]"):
+        executed(text, {"x": normal(1, 8, 4)}, grid=(2,))

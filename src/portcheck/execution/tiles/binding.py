@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -17,8 +17,9 @@ from portcheck.execution.tiles.memory import Memory, holding
 from portcheck.ir import Const, Expr, Kernel, Launch, Parameter, Space, Symbol, operations, symbols_in
 from portcheck.ir.walk import expressions
 
-Argument: TypeAlias = "Value | Number | str | None | np.dtype[Any] | Mapping[str, Argument]"
-"""An array for a tensor, a number for a scalar or a size, the name of a dtype, or a configuration by attributes."""
+Argument: TypeAlias = "Value | Number | str | None | np.dtype[Any] | Sequence[Argument] | Mapping[str, Argument]"
+"""An array for a tensor, a number for a scalar or a size, a dtype or its name, a tuple of them, or a configuration by
+its attributes."""
 
 
 @dataclass
@@ -68,6 +69,8 @@ def flattened(arguments: Mapping[str, Argument], before: str = "") -> Iterator[t
     for name, value in arguments.items():
         if isinstance(value, Mapping):
             yield from flattened(value, f"{before}{name}.")
+        elif isinstance(value, tuple | list):
+            yield from ((f"{before}{name}[{place}]", item) for place, item in enumerate(value))
         else:
             yield f"{before}{name}", value
 
@@ -127,8 +130,13 @@ def check_known(kernel: Kernel, arguments: Mapping[str, Argument]) -> None:
     for op in operations(kernel.body):
         for expression in expressions(op):
             known |= symbols_in(expression)
-    beginnings = {name.partition(".")[0] for name in known}
+    beginnings = {_beginning(name) for name in known}
     for name in arguments:
-        if name not in known and name.partition(".")[0] not in beginnings:
+        if name not in known and _beginning(name) not in beginnings:
             hint = did_you_mean(name, sorted(known)) or f"{kernel.name} takes {', '.join(sorted(known)) or 'nothing'}"
             raise InputError(f"nothing in {kernel.name} is called {name}, which an argument is given for", hint)
+
+
+def _beginning(name: str) -> str:
+    """The parameter that an attribute or an item belongs to."""
+    return name.partition(".")[0].partition("[")[0]

@@ -12,6 +12,7 @@ from portcheck.core.dtype import BOOL, FLOAT64, DType
 from portcheck.execution.arithmetic.conversions import bits
 from portcheck.execution.arithmetic.formats import Value, storage
 from portcheck.execution.arithmetic.operators import function, working_dtype
+from portcheck.execution.tiles.activations import outliers
 from portcheck.execution.tiles.converting import converted
 from portcheck.execution.tiles.events import EventKind
 from portcheck.execution.tiles.expressions import (
@@ -46,6 +47,8 @@ def compute(instance: Instance, op: Compute) -> None:
     data = applied(instance, op, op.operator, dtype, formats, operands)
     if mask is not None and not mask.all():
         undefined = joined(undefined, ~mask)
+    if len(operands) == 1:
+        undefined = outliers(instance, op, operands[0], undefined)
     keep(instance, op, op.id, (data, undefined), shape)
 
 
@@ -130,7 +133,7 @@ def select(instance: Instance, op: Select) -> None:
         on_true, on_false = (operand_in(instance, op, side, dtype) for side in (op.on_true, op.on_false))
     undefined = undefined_in(instance, op.condition)
     sides = undefined_in(instance, op.on_true), undefined_in(instance, op.on_false)
-    if sides != (None, None):
+    if any(side is not None for side in sides):
         nothing = np.zeros((), np.bool_)
         chosen = np.where(condition, *(nothing if side is None else side for side in sides))
         undefined = joined(undefined, chosen)

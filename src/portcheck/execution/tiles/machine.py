@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from portcheck.core.dtype import DType
 from portcheck.core.errors import InputError, did_you_mean
+from portcheck.core.source import Span
 from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.tiles.dtypes import missing, resolved
 from portcheck.execution.tiles.events import Choice, Event, EventKind, EventLog, Stop
 from portcheck.execution.tiles.memory import Memory, Tile
 from portcheck.execution.tiles.options import Options
@@ -47,9 +49,11 @@ class Machine:
     run: Run
     kernel: Kernel
     symbols: dict[str, Number]
-    dtypes: Mapping[str, DType]
+    dtypes: dict[str, DType]
     given: tuple[str, ...]
     tensors: dict[str, Memory]
+    scalar_calls: frozenset[Span] = frozenset()
+    """Where the text calls what only the scalar engine executes."""
     grid: tuple[int, ...] = ()
     made: dict[str, Memory] = field(default_factory=dict)
     """Buffers in HBM that the kernel allocates: one for all program instances."""
@@ -61,12 +65,17 @@ class Machine:
         """`dtype` itself, or the one that a symbol stands for; InputError where that is not known."""
         if not dtype.is_symbolic:
             return dtype
-        found = self.dtypes.get(dtype.name)
+        known = self.dtypes.get(dtype.name)
+        if known is not None:
+            return known
+        name = dtype.name.removeprefix("dtype(").removesuffix(")")
+        found = resolved(name, self.dtypes)
         if found is None:
-            name = dtype.name.removeprefix("dtype(").removesuffix(")")
+            name = missing(name, self.dtypes)
             raise InputError(
                 f"{self.kernel.name} needs a value for {name}", self.hint(name) or f"give {name} among the arguments"
             )
+        self.dtypes.setdefault(dtype.name, found)
         return found
 
     def hint(self, name: str) -> str:

@@ -9,15 +9,16 @@ import numpy as np
 
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.tiles.activations import scalar_calls
 from portcheck.execution.tiles.binding import Argument, bound
 from portcheck.execution.tiles.control import Running, run_region
-from portcheck.execution.tiles.events import STOPS, Choice, Event, EventLog, Stop
+from portcheck.execution.tiles.events import STOPS, Choice, Event, EventKind, EventLog, Stop
 from portcheck.execution.tiles.expressions import integer_of
 from portcheck.execution.tiles.machine import Instance, Machine, Run
 from portcheck.execution.tiles.memory import Memory, contents
 from portcheck.execution.tiles.moving import check_written
 from portcheck.execution.tiles.options import Options
-from portcheck.ir import AxisKind, Launch, Program, Return, Side, operations
+from portcheck.ir import Launch, Program, Return, Side, operations
 from portcheck.knowledge import Chip, Knowledge, load
 
 
@@ -102,9 +103,11 @@ def _launch(
 ) -> None:  # fmt: skip
     kernel = program.kernel(launch.kernel)
     machine = bound(shared, kernel, launch, arguments)
+    machine.scalar_calls = scalar_calls(program, kernel.name, shared.knowledge)
     machine.grid = _grid(machine, launch, grid)
     machine.symbols.update({f"num_programs[{axis}]": extent for axis, extent in enumerate(machine.grid)})
-    machine.symbols.setdefault("num_programs[0]", 1)
+    for axis in range(len(machine.grid), _MOST_AXES):
+        machine.symbols.setdefault(f"num_programs[{axis}]", 1)
     try:
         _run_instances(machine)
     finally:
@@ -121,15 +124,23 @@ def _results(machine: Machine) -> list[Memory]:
 
 def _grid(machine: Machine, launch: Launch, given: Sequence[int] | None) -> tuple[int, ...]:
     """How many program instances there are along each axis."""
+    axes = [axis.name for axis in machine.kernel.axes]
     if given is not None:
+        missing = [name for name in axes if name not in {f"program_id[{axis}]" for axis in range(len(given))}]
+        if missing:
+            raise InputError(f"{machine.kernel.name} asks for {missing[0]}, and the grid has {len(given)} axes")
         return tuple(int(extent) for extent in given)
     if launch.grid:
         instance = Instance(machine, (), dict(machine.symbols))
         return tuple(integer_of(instance, extent) for extent in launch.grid)
-    axes = machine.kernel.axes
-    if any(axis.kind is AxisKind.PROGRAM for axis in axes):
-        raise InputError(f"the grid of {machine.kernel.name} is not known", "give the grid: (2,)")
-    return (1,) * len(axes)
+    if axes:
+        text = f"nothing says what the grid is; there is one program instance: {', '.join(axes)} is 0"
+        event = Event(kind=EventKind.ASSUMED, message=text, kernel=machine.kernel.name, span=machine.kernel.span)
+        machine.run.log.add(event)
+    return (1,) * _MOST_AXES if axes else ()
+
+
+_MOST_AXES = 3
 
 
 def _run_instances(machine: Machine) -> None:

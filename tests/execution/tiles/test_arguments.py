@@ -1,0 +1,108 @@
+"""What may be given: sizes, dtypes by name, tuples, configurations; and what two dtypes promote to."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tests.execution.tiles.ports import NEW, OLD, executed, normal
+
+from portcheck.core.dtype import BFLOAT16, FLOAT16, FLOAT32, INT32, DType, dtype_of
+from portcheck.core.errors import InputError
+from portcheck.execution.tiles.dtypes import missing, resolved
+
+KNOWN = {"dtype(x)": FLOAT16, "dtype(y)": BFLOAT16, "dtype(n)": INT32}
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("x", FLOAT16), ("float32", FLOAT32), ("promote(x, y)", FLOAT32), ("promote(x, n)", FLOAT16),
+        ("promote(promote(y, y), n)", BFLOAT16), ("promote(x, z)", None), ("z", None),
+    ],
+)  # fmt: skip
+def test_a_name_of_a_dtype_is_resolved(name: str, dtype: DType | None) -> None:
+    assert resolved(name, KNOWN) == dtype
+
+
+def test_the_name_that_is_missing_is_found() -> None:
+    assert missing("promote(promote(x, z), y)", KNOWN) == "z"
+    assert dtype_of("z").name not in KNOWN
+
+
+def test_operands_of_the_first_generation_promote() -> None:
+    text = (
+        OLD
+        + """
+def kernel(x, y):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.shared_hbm)
+    total = nl.add(nl.load(x), nl.load(y))
+    nl.store(out, total)
+    return out
+"""
+    )
+    for left, right, result in (
+        (np.float16, ml_dtypes.bfloat16, np.float32), (np.float16, np.float16, np.float16),
+    ):  # fmt: skip
+        x, y = normal(1, 8, 4, dtype=left), normal(2, 8, 4, dtype=right)
+        wanted = (x.astype(np.float32) + y.astype(np.float32)).astype(result).astype(np.float32)
+        assert (executed(text, {"x": x, "y": y}).results[0] == wanted).all()
+
+
+def test_a_dtype_is_given_by_its_name_or_as_one() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x, kind):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=kind, buffer=nl.shared_hbm)
+    a = nl.ndarray((rows, columns), dtype=kind, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+    )
+    x = normal(1, 8, 4)
+    for kind in ("bfloat16", np.dtype(ml_dtypes.bfloat16)):
+        assert executed(text, {"x": x, "kind": kind}).results[0].dtype == ml_dtypes.bfloat16
+    with pytest.raises(InputError, match="needs a value for kind"):
+        executed(text, {"x": x})
+
+
+def test_attributes_and_items_are_given_by_name_or_together() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x, cfg, sizes):
+    out = nl.ndarray((sizes[0], sizes[1]), dtype=nl.float32, buffer=nl.shared_hbm)
+    a = nl.ndarray((sizes[0], sizes[1]), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x[0:sizes[0], 0:sizes[1]])
+    nisa.tensor_scalar(dst=a, data=a, op0=nl.multiply, operand0=cfg.scale)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+    )
+    x = normal(1, 8, 4)
+    for given in ({"cfg": {"scale": 2.0}, "sizes": (8, 4)}, {"cfg.scale": 2.0, "sizes[0]": 8, "sizes[1]": 4}):
+        assert (executed(text, {"x": x, **given}).results[0] == x * 2).all()
+    with pytest.raises(InputError, match=r"needs a value for cfg\.scale"):
+        executed(text, {"x": x, "sizes": (8, 4)})
+
+
+def test_arrays_are_copied() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x):
+    rows, columns = x.shape
+    a = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.memset(dst=a, value=0.0)
+    nisa.dma_copy(dst=x, src=a)
+    return x
+"""
+    )
+    x = normal(1, 8, 4)
+    done = executed(text, {"x": x})
+    assert (done.arrays["x"] == 0).all() and (x == normal(1, 8, 4)).all()
+    assert (done.results[0] == 0).all()

@@ -1,0 +1,151 @@
+"""What the vendor leaves open is decided by an option, and the run says where; what it says is not."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tests.execution.tiles.ports import NEW, executed, normal
+
+from portcheck.core.errors import InputError
+from portcheck.execution.tiles import EventKind, Execution, NanRule, Options, Outlier, Overflow, SumOrder, Winner
+
+ONE = (
+    NEW
+    + """
+def kernel(x):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, {width}), dtype=nl.{result}, buffer=nl.shared_hbm)
+    a = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x)
+    t = nl.ndarray((rows, {width}), dtype=nl.{result}, buffer=nl.sbuf)
+    {call}
+    nisa.dma_copy(dst=out, src=t)
+    return out
+"""
+)
+
+
+def ran(call: str, x: np.ndarray, *, result: str = "float32", width: str = "columns", **options: object) -> Execution:
+    return executed(ONE.format(call=call, result=result, width=width), {"x": x}, **options)
+
+
+def chosen(done: Execution) -> list[tuple[str, str]]:
+    return [(choice.name, choice.value) for choice in done.choices]
+
+
+SUM = "nisa.tensor_reduce(dst=t, op=nl.add, data=a, axis=1)"
+MAXIMUM = "nisa.tensor_reduce(dst=t, op=nl.maximum, data=a, axis=1)"
+BIG = np.float32(2**24)
+
+
+@pytest.mark.parametrize(
+    ("order", "total"),
+    [(SumOrder.SEQUENTIAL, 2**24), (SumOrder.REVERSED, 2**24 + 4), (SumOrder.PAIRWISE, 2**24 + 2),
+     (SumOrder.EXACT, 2**24 + 4)],
+)  # fmt: skip
+def test_the_order_of_a_sum_is_chosen(order: SumOrder, total: float) -> None:
+    done = ran(SUM, np.array([[BIG, 1, 1, 1]], np.float32), width="1", sums=order)
+    assert done.results[0].item() == total
+    assert chosen(done) == [("sums", order.value)]
+    assert done.choices[0].span.start.line == 14
+
+
+@pytest.mark.parametrize(
+    ("order", "total"),
+    [(SumOrder.SEQUENTIAL, 2**24), (SumOrder.REVERSED, 2**24 + 4), (SumOrder.PAIRWISE, 2**24 + 2),
+     (SumOrder.EXACT, 2**24 + 4)],
+)  # fmt: skip
+def test_the_order_inside_a_product_is_chosen(order: SumOrder, total: float) -> None:
+    text = (
+        NEW
+        + """
+def kernel(a, b):
+    out = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+    acc = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(dst=acc, stationary=nl.load(a), moving=nl.load(b))
+    back = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=back, src=acc)
+    nisa.dma_copy(dst=out, src=back)
+    return out
+"""
+    )
+    given = {"a": np.array([[BIG], [1], [1], [1]], np.float32), "b": np.ones((4, 1), np.float32)}
+    done = executed(text, given, sums=order)
+    assert done.results[0].item() == total
+    assert chosen(done) == [("sums", order.value)]
+
+
+def test_two_terms_have_one_order() -> None:
+    assert chosen(ran(SUM, normal(1, 4, 2), width="1")) == []
+    assert chosen(ran(MAXIMUM, normal(1, 4, 9), width="1")) == []
+
+
+def test_a_documented_order_is_no_choice() -> None:
+    call = (
+        "b = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)\n    nisa.memset(dst=b, value=1.0)\n"
+        "    nisa.tensor_tensor_scan(dst=t, data0=b, data1=a, initial=0.0, op0=nl.multiply, op1=nl.add)"
+    )
+    done = ran(call, np.array([[BIG, 1, 1]], np.float32), sums=SumOrder.REVERSED)
+    assert done.results[0].tolist() == [[BIG, BIG, BIG]]
+    assert chosen(done) == []
+
+
+@pytest.mark.parametrize(("rule", "is_nan"), [(NanRule.NUMBER, False), (NanRule.NAN, True)])
+def test_a_maximum_with_nan_is_chosen(rule: NanRule, is_nan: bool) -> None:
+    x = np.array([[1, np.nan, 3], [4, 5, 6]], np.float32)
+    for call, width in ((MAXIMUM, "1"), ("nisa.tensor_scalar(dst=t, data=a, op0=nl.maximum, operand0=2.0)", "columns")):
+        done = ran(call, x, width=width, nan=rule)
+        assert np.isnan(done.results[0][0]).any() == is_nan
+        assert not np.isnan(done.results[0][1]).any()
+        assert chosen(done) == [("nan", rule.value)]
+    assert chosen(ran(MAXIMUM, np.nan_to_num(x), width="1", nan=rule)) == []
+
+
+@pytest.mark.parametrize(("rule", "value"), [(Overflow.INFINITY, np.inf), (Overflow.LARGEST, 65504.0)])
+def test_what_overflows_is_chosen(rule: Overflow, value: float) -> None:
+    x = np.array([[1e6, -1e6, 2, np.inf]], np.float32)
+    done = ran("nisa.tensor_copy(dst=t, src=a)", x, result="float16", overflow=rule)
+    assert done.results[0].tolist() == [[value, -value, 2, np.inf]]
+    assert chosen(done) == [("overflow", rule.value)]
+    assert chosen(ran("nisa.tensor_copy(dst=t, src=a)", x, result="bfloat16", overflow=rule)) == []
+
+
+@pytest.mark.parametrize(("rule", "is_fault"), [(Outlier.FUNCTION, False), (Outlier.UNDEFINED, True)])
+def test_an_input_outside_the_range_is_told_with_the_range(rule: Outlier, is_fault: bool) -> None:
+    call, inside = "nisa.activation(dst=t, op=nl.sqrt, data=a)", np.array([[4.0, 1.0]], np.float32)
+    assert ran(call, inside, outlier=rule).events == ()
+    done = ran(call, np.array([[4.0, 0.0]], np.float32), outlier=rule)
+    assert done.events[0].kind is EventKind.OUTSIDE_RANGE
+    assert done.events[0].element == (0, 1)
+    assert "1.20370622e-35 to 3.32306999e+35" in done.events[0].message
+    assert chosen(done) == [("outlier", rule.value)]
+    assert (EventKind.UNDEFINED_RESULT in [event.kind for event in done.faults]) == is_fault
+
+
+def test_a_range_is_that_of_the_engine() -> None:
+    tiny = np.array([[2.0**-60, 1.0]], np.float32)
+    assert ran("nisa.reciprocal(dst=t, data=a)", tiny).events == ()
+    told = ran("nisa.activation(dst=t, op=nl.reciprocal, data=a)", tiny)
+    assert [event.kind for event in told.events] == [EventKind.OUTSIDE_RANGE]
+
+
+def test_random_numbers_are_drawn_where_that_is_asked_for() -> None:
+    call = "nisa.dropout(dst=t, data=a, prob=0.5)"
+    stopped = ran(call, np.ones((8, 100), np.float32)).stopped
+    assert stopped is not None and stopped.kind is EventKind.NOT_EXECUTED
+    done = ran(call, np.ones((8, 100), np.float32), draws=1)
+    assert done.stopped is None and 300 < done.results[0].sum() < 500
+    assert (done.results[0] == ran(call, np.ones((8, 100), np.float32), draws=1).results[0]).all()
+    assert [event.kind for event in done.events] == [EventKind.ASSUMED]
+
+
+def test_an_option_is_one_of_its_kind() -> None:
+    assert Options(winner=Winner.FIRST).winner is Winner.FIRST
+    with pytest.raises(InputError, match="overflow is 'saturate'"):
+        Options(overflow="saturate")  # type: ignore[arg-type]
+
+
+def test_numbers_of_a_narrow_format_are_compared_in_float32() -> None:
+    x = np.array([[1.5, -3.25, 0.125]], ml_dtypes.bfloat16)
+    assert ran(MAXIMUM, x, result="bfloat16", width="1").results[0].tolist() == [[1.5]]
