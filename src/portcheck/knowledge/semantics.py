@@ -284,6 +284,7 @@ class Semantics(StrEnum):
     HINT = "hint"
     QUERY = "query"
     QUERY_LIMITS = "query.limits"
+    QUERY_BYTES = "query.bytes"
     TYPE = "type"
     TRAIT_SAME = "trait.same"
     TRAIT_CHOICE = "trait.choice"

@@ -11,6 +11,7 @@ from tests.execution.tiles import (
     first_kernels,
     language_kernels,
     legacy_kernels,
+    masked_kernels,
     moving_kernels,
     pattern_kernels,
     reducing_kernels,
@@ -19,7 +20,7 @@ from tests.execution.tiles.ports import Case, differences, executed
 
 FILES = (
     first_kernels, elementwise_kernels, reducing_kernels, moving_kernels, language_kernels, legacy_kernels,
-    pattern_kernels,
+    masked_kernels, pattern_kernels,
 )  # fmt: skip
 CASES = tuple(case for file in FILES for case in file.CASES)
 

@@ -194,3 +194,43 @@ def test_a_dtype_that_depends_on_a_parameter_is_a_symbol_unless_stated() -> None
     assert str(buffer(made, "t").type.dtype) == "dtype(d)"
     stated = kernel(CHOICE, "x, fast=True", dtypes=(("d", "bfloat16"),))
     assert buffer(stated, "t").type.dtype == BFLOAT16
+
+
+def test_a_stated_shape_says_how_many_dimensions_a_tensor_has() -> None:
+    made = kernel("t = nl.load(x)", shapes=(("x", "16,8,4"),))
+    load = next(op for op in operations(made.body) if isinstance(op, Load))
+    assert [written(size) for size in load.type.shape] == ["16", "8", "4"]
+
+
+def test_a_mask_that_is_no_bound_on_the_position_is_not_guessed_at() -> None:
+    body = TILES + "f = nl.arange(512)[None, :]\np = nl.arange(128)[:, None]\n"
+    for mask in ("f == 3", "(f * f) < 5", "f // 2 < 3"):
+        assert len(not_understood(kernel(f"{body}c = nl.sum(a[p, f], axis=1, mask={mask})"))) == 1
+    assert not not_understood(kernel(f"{body}c = nl.sum(a[p, f], axis=1, mask=(f < 3) & (p >= 2))"))
+
+
+def test_an_axis_of_a_product_that_its_mask_may_mean_twice_is_not_guessed() -> None:
+    body = "a = nl.load(x)\nf = nl.arange(128)[None, :]\np = nl.arange(128)[:, None]\n"
+    product = "c = nisa.nc_matmul(a[p, f], a[p, f], mask={})"
+    assert len(not_understood(kernel(body + product.format("f < 3")))) == 1
+    assert not not_understood(kernel(body + product.format("p < 3")))
+    assert not not_understood(kernel(body + "c = nisa.nc_matmul(a[p, f][f < 3], a[p, f])"))
+
+
+def test_a_tile_joined_with_what_is_no_tile_is_not_understood() -> None:
+    made = kernel(TILES + "total = nl.loop_reduce(s, op=np.add, loop_indices=[0])")
+    assert not_understood(made) == ["nl.loop_reduce: what it is combined with is not understood"]
+    assert not_understood(kernel(TILES + "s[0:128, 0:1] = nl.loop_reduce(s, op=np.subtract, loop_indices=[0])"))
+
+
+def test_a_tensor_that_is_loaded_whole_or_by_a_loop_variable_holds_tiles() -> None:
+    made = kernel("n = x.shape[0]\nt = nl.load(x)")
+    assert [len(op.type.shape) for op in operations(made.body) if isinstance(op, Load)] == [2]
+    made = kernel("for i in nl.affine_range(x.shape[0]):\n  t = nl.load(x[i])")
+    assert [len(op.type.shape) for op in operations(made.body) if isinstance(op, Load)] == [2]
+
+
+def test_a_default_is_named_by_its_library_as_it_is_imported() -> None:
+    choice = "nisa.select_reduce(dst=a, predicate=m, on_true=h, on_false=0.0, reduce_res=s, reduce_cmd={})"
+    body = TILES + "m = nl.ndarray((128, 512), dtype=nl.uint8, buffer=nl.sbuf)\n"
+    assert not not_understood(kernel(body + choice.format("nisa.reduce_cmd.reset_reduce")))

@@ -11,14 +11,25 @@ from portcheck.frontends.nki.attributes import bind_target, items_of, name_size
 from portcheck.frontends.nki.context import Context, NeedsUnrollingError
 from portcheck.frontends.nki.data import Operand, as_number, as_view, operand, settled, store
 from portcheck.frontends.nki.evaluate import evaluate, selectors
-from portcheck.frontends.nki.failure import UnfollowedError
+from portcheck.frontends.nki.failure import MisunderstoodError, UnfollowedError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
+from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.mutation import changing, lose
 from portcheck.frontends.nki.subscripts import indexed, key_of
 from portcheck.frontends.nki.uses import note_form
-from portcheck.frontends.nki.values import Items, Parameter, Result, Table, Unknown, Value, View, obstacle_kind
-from portcheck.ir import WriteMode
+from portcheck.frontends.nki.values import (
+    Items,
+    Joining,
+    Parameter,
+    Result,
+    Table,
+    Unknown,
+    Value,
+    View,
+    obstacle_kind,
+)  # fmt: skip
+from portcheck.ir import OpaqueKind, WriteMode
 from portcheck.knowledge import Form
 
 
@@ -41,7 +52,9 @@ def evaluated(context: Context, frame: Frame, node: cst.BaseExpression, target: 
 
 def bind_to(context: Context, frame: Frame, target: cst.CSTNode, value: Value) -> None:
     """`target = value`."""
-    if isinstance(target, cst.Subscript):
+    if isinstance(value, Joining):
+        _join(context, frame, target, value)
+    elif isinstance(target, cst.Subscript):
         _put(context, frame, target, value, "=", WriteMode.OVERWRITE)
     elif isinstance(target, cst.Attribute):
         _set_attribute(context, frame, target, value)
@@ -49,6 +62,24 @@ def bind_to(context: Context, frame: Frame, target: cst.CSTNode, value: Value) -
         if isinstance(target, cst.Name):
             name_size(context, value, target.value)
         bind_target(frame, target, value, context)
+
+
+def _join(context: Context, frame: Frame, target: cst.CSTNode, value: Joining) -> None:
+    """`target = value` where the tile that `target` names is combined with `value`, in its place."""
+    current = evaluate(context, frame, target) if isinstance(target, cst.Name | cst.Subscript) else None
+    view = as_view(context, current) if isinstance(current, View | Result) else None
+    via = value.call.via
+    try:
+        if view is None:
+            raise MisunderstoodError("what it is combined with is not understood", OpaqueKind.MEMORY)
+        combined = combine(value.call, value.operator, value.source, view)
+    except MisunderstoodError as error:
+        buffers = buffers_of(context, current, value.source)
+        context.opaque(f"{via}: {error}", via, reads=buffers, writes=buffers_of(context, current), kind=error.kind)
+        return
+    assert isinstance(combined, Result)
+    source = Operand(combined.expression, combined.dtype, combined.real)
+    store(context, view, source, via=via, mask=combined.mask)
 
 
 def _set_attribute(context: Context, frame: Frame, target: cst.Attribute, value: Value) -> None:

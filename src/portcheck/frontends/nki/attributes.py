@@ -7,7 +7,8 @@ from dataclasses import replace
 import libcst as cst
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.arithmetic import known_int, literal
+from portcheck.frontends.nki.arithmetic import known_int, literal, product
+from portcheck.frontends.nki.bind import item_size
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.mutation import changing
@@ -102,6 +103,10 @@ def _of_tile(context: Context, target: View | Result, name: str) -> Value:
             return Format(target.buffer.dtype if isinstance(target, View) else target.dtype)
         case "ndim":
             return integer(len(target.shape))
+        case "size":
+            return product(tuple(target.shape))
+        case "itemsize":
+            return item_size(context, target.buffer.dtype if isinstance(target, View) else target.dtype)
         case "buffer":
             space = target.buffer.space if isinstance(target, View) else target.space
             return External(_SPACE_NAMES.get(space, space.value))

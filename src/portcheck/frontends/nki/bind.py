@@ -34,7 +34,7 @@ from portcheck.frontends.nki.values import (
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.views import mask_by_position
-from portcheck.ir import Expr, Operator, Space, Symbol
+from portcheck.ir import Expr, Operator, Space, Symbol, integer
 from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, NkiSpace, OperatorObject, Parameter, Role
 
 _QUALIFIED = 2
@@ -153,14 +153,17 @@ class Call:
             return promoted(present)
         return dtype_named(self.api.result_dtype)
 
-    def finish(self, value: Operand, *sources: Value | None, masked: bool = True) -> Value:
+    def finish(self, value: Operand, *sources: Value | None) -> Value:
         """Casts `value` to the result's dtype and stores it into the destination, or hands it back."""
+        return self.finish_where(self.mask, value, *sources)
+
+    def finish_where(self, mask: Grid | Expr | None, value: Operand, *sources: Value | None) -> Value:
+        """As `finish`, for a result that is there where `mask` holds."""
         converted = cast(self.context, value, self.result_dtype(*sources), self.via)
         destination = self.destination()
         if destination is not None:
-            store(self.context, destination, converted, mask=self.mask, via=self.via)
+            store(self.context, destination, converted, mask=mask, via=self.via)
             return NONE
-        mask = self.mask if masked else None
         return Result(converted.expression, converted.dtype, converted.shape, converted.shape, mask=mask)
 
 
@@ -238,6 +241,12 @@ def as_dtype(context: Context, value: Value | None) -> DType | None:
             return dtype_of(number.name) if isinstance(number, Symbol) else None
 
 
+def item_size(context: Context, dtype: DType) -> Expr:
+    """The bytes of one element of `dtype`; a symbol where the dtype is not known."""
+    facts = context.knowledge.dtype(dtype.name)
+    return context.free_symbol(f"itemsize({dtype})") if facts is None else integer((facts.bits + 7) // 8)
+
+
 def as_space(context: Context, value: Value | None) -> Space | None:
     """The memory space that `value` names."""
     if not isinstance(value, External):
@@ -284,7 +293,7 @@ def _default(text: str) -> Value:
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return External(text)
+        return External(text.replace("np.", "numpy.", 1) if text.startswith("np.") else text)
     if isinstance(value, int | float):
         return literal(value)
     return Text(value) if isinstance(value, str) else NONE

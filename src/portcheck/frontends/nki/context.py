@@ -60,6 +60,11 @@ class Facts:
         if self.rank is None:
             self.rank = rank
 
+    def seen_at_least(self, rank: int) -> None:
+        """Notes that the parameter is a tensor of `rank` dimensions or more."""
+        self.is_tensor = True
+        self.highest = max(self.highest, rank - 1)
+
 
 @dataclass(slots=True, eq=False)
 class Context:
@@ -190,7 +195,9 @@ class Context:
         facts.is_tensor = True
         found = self.views.get(name)
         last = _USUAL_RANK if found is None else len(found.dimensions)
-        count = facts.rank if facts.rank is not None else max(facts.highest + 1, rank or last)
+        stated = len(_sizes(self.shapes.get(name, "")))
+        assumed = facts.rank if facts.rank is not None else max(facts.highest + 1, rank or last)
+        count = stated or assumed
         if found is None or len(found.dimensions) != count:
             shape = tuple(self._size_at(name, position) for position in range(count))
             dtype = self.stated_dtype(name) or dtype_of(name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, UINT32, DType, dtype_of
-from portcheck.frontends.nki.arithmetic import is_one, known, same
+from portcheck.frontends.nki.arithmetic import is_one, known, product, same
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.fitting import misfit
@@ -19,6 +19,7 @@ from portcheck.frontends.nki.views import (
     mask_over_view,
     moved,
     positions,
+    reshape,
     select,
     whole,
 )  # fmt: skip
@@ -158,20 +159,20 @@ def operand(context: Context, value: Value | None, rank: int = 0, mask: Grid | E
 
 
 def load(
-    context: Context,
-    view: View,
-    mask: Grid | Expr | None = None,
-    *,
-    via: str = "",
-    is_tile: bool = True,
-    outside: Outside = Outside.UNDEFINED,
-) -> Operand:
-    """Reads `view`; repeated dimensions are read once."""
+    context: Context, view: View, mask: Grid | Expr | None = None, *,
+    via: str = "", is_tile: bool = True, outside: Outside = Outside.UNDEFINED, fill: Expr | None = None,
+) -> Operand:  # fmt: skip
+    """Reads `view`, `fill` where the mask is false; repeated dimensions are read once.
+
+    A tile of the first generation has a partition and a free dimension: a column of one has one element a partition.
+    """
     view = resolved(context, view)
+    if context.is_legacy and is_tile and len(view.dimensions) == 1:
+        view = expand(context, view, 1)
     elements = access(view, mask_over_view(mask, view), is_tile=is_tile, spread=False, outside=outside)
     shape = tuple(axis.extent for axis in elements.axes if axis.extent is not None)
     reference = context.builder.result(
-        Load, via=via or context.via, access=elements, type=ValueType(view.buffer.dtype, shape)
+        Load, via=via or context.via, access=elements, type=ValueType(view.buffer.dtype, shape), fill=fill
     )
     return Operand(reference, view.buffer.dtype, shape)
 
@@ -347,7 +348,14 @@ def _fitted(context: Context, view: View, shape: tuple[Expr, ...]) -> View:
         position -= 1
     while len(view.dimensions) < len(shape) and _has_extra_one(view, shape):
         view = expand(context, view, len(view.dimensions))
+    if 1 < len(view.dimensions) != len(shape) > 1 and _is_as_long(view.shape, shape):
+        view = reshape(context, view, shape)
     return view
+
+
+def _is_as_long(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
+    """Whether tiles of both shapes have the same partitions and as many elements in each."""
+    return same(shape[0], other[0]) and same(product(tuple(shape[1:])), product(tuple(other[1:])))
 
 
 def _has_extra_one(view: View, shape: tuple[Expr, ...]) -> bool:
@@ -373,11 +381,6 @@ def dtype_of_value(context: Context, value: Value | None) -> DType | None:
 
 
 _WEAK = {BOOL: UINT8, INT64: INT32, FLOAT64: FLOAT32}
-
-
-def same_shape(left: Sequence[Expr], right: Sequence[Expr]) -> bool:
-    """Whether both shapes are certainly equal."""
-    return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))
 
 
 def condition_of(expression: Expr) -> Expr:

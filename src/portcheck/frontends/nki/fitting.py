@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from portcheck.frontends.nki.arithmetic import known_int
+from portcheck.frontends.nki.arithmetic import known_int, same
 from portcheck.ir import Expr
 
 
@@ -24,3 +24,8 @@ def may_equal(one: Expr, other: Expr) -> bool:
     """Whether two extents are not known to differ."""
     first, second = known_int(one), known_int(other)
     return first is None or second is None or first == second
+
+
+def same_shape(left: Sequence[Expr], right: Sequence[Expr]) -> bool:
+    """Whether both shapes are certainly equal."""
+    return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, is_in_sight
-from portcheck.frontends.nki.values import Items, Parameter, Result, Table, Unknown, Value, View
+from portcheck.frontends.nki.values import Items, Joining, Masked, Parameter, Result, Table, Unknown, Value, View
 from portcheck.ir import Expr
 
 
@@ -28,6 +28,8 @@ def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
             found.extend([value.view.buffer.name] if is_in_sight(context, value.view) else [])
         elif isinstance(value, Parameter) and context.facts[value.name].is_tensor:
             found.append(value.name)
+        elif isinstance(value, Masked | Joining):
+            found.extend(buffers_of(context, value.source))
         elif isinstance(value, Unknown):
             found.extend(buffers_of(context, *value.parts))
     return tuple(dict.fromkeys(found))
@@ -39,6 +41,8 @@ def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
     for value in values:
         if isinstance(value, Result) and (value.view is None or not is_in_sight(context, value.view)):
             found.extend([value.expression] if context.builder.sees(value.expression) else [])
+        elif isinstance(value, Masked | Joining):
+            found.extend(expressions_of(context, value.source))
         elif isinstance(value, Unknown):
             found.extend(expressions_of(context, *value.parts))
         else:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from portcheck.frontends.nki.arithmetic import is_small
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import allocate, as_number, operand, same_shape, store
+from portcheck.frontends.nki.data import allocate, as_number, operand, store
+from portcheck.frontends.nki.fitting import same_shape
 from portcheck.frontends.nki.mutation import Changes, State, alike, changing, put_back
 from portcheck.frontends.nki.values import Items, Key, Result, Unknown, Value, View
 from portcheck.ir import Apply, Expr, Op, OpaqueKind, Operator

@@ -16,6 +16,7 @@ from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.lowering.functions import single
+from portcheck.frontends.nki.lowering.products import matmul
 from portcheck.frontends.nki.texts import combined_texts
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
@@ -26,7 +27,6 @@ from portcheck.frontends.nki.values import (
     Grid,
     Items,
     Nothing,
-    Parameter,
     Result,
     ShapeOf,
     Table,
@@ -35,9 +35,10 @@ from portcheck.frontends.nki.values import (
     Value,
     View,
 )  # fmt: skip
+from portcheck.frontends.nki.values import Parameter as KernelParameter
 from portcheck.frontends.nki.views import combined
 from portcheck.ir import PREDICATES, TRUE, Apply, Const, Expr, OpaqueKind, Operator, Symbol, ValueType, apply
-from portcheck.knowledge import ApiStatus, ApiVersion, Form, Semantics
+from portcheck.knowledge import ApiStatus, ApiVersion, Form, Parameter, Role, Semantics
 
 BINARY: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
     cst.Add: ("+", Operator.ADD),
@@ -80,6 +81,8 @@ _LOGICAL = {Operator.BITWISE_AND: Operator.LOGICAL_AND, Operator.BITWISE_OR: Ope
 
 def binary_operation(context: Context, kind: type[cst.CSTNode], left: Value, right: Value, text: str) -> Value:
     """`left operator right`."""
+    if kind is cst.MatrixMultiply and _is_tile(context, left) and _is_tile(context, right):
+        return product_of_tiles(context, left, right)
     if kind not in BINARY:
         return context.unknown(text, "this operator is not read", left, right)
     sign, operator = BINARY[kind]
@@ -182,7 +185,7 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
     elif isinstance(left, Text) and is_number(right) or isinstance(right, Text) and is_number(left):
         is_equal = False
     elif isinstance(left, Nothing) or isinstance(right, Nothing):
-        if isinstance(left, Unknown | Parameter) or isinstance(right, Unknown | Parameter):
+        if isinstance(left, Unknown | KernelParameter) or isinstance(right, Unknown | KernelParameter):
             return context.unknown(text, "the comparison is not decided", left, right, kind=OpaqueKind.CONTROL)
         is_equal = left == right
     elif isinstance(left, Format | External) and isinstance(right, Format | External):
@@ -215,7 +218,7 @@ def _identity(context: Context, left: Value, right: Value, text: str, *, negated
         return flag_called(text)
     for value, other in ((left, right), (right, left)):
         if isinstance(other, Nothing):
-            if isinstance(value, Parameter) and not context.facts[value.name].is_tensor:
+            if isinstance(value, KernelParameter) and not context.facts[value.name].is_tensor:
                 return flag_called(text)
             return literal(isinstance(value, Nothing) is not negated)
     first, second = as_number(context, left), as_number(context, right)
@@ -261,6 +264,19 @@ def choice(context: Context, test: Value, chosen: Value, other: Value, text: str
     return Apply(Operator.SELECT, (condition_of(condition), first, second), first.dtype)
 
 
+def product_of_tiles(context: Context, left: Value, right: Value) -> Value:
+    """`left @ right`: the matrix product of two tiles."""
+    note_form(context, Form.TILE_ARITHMETIC)
+    call = Call(context, _PRODUCT, "@", "", {"x": left, "y": right})
+    before, context.via = context.via, call.via
+    try:
+        return matmul(call)
+    except MisunderstoodError as error:
+        return _opaque_tile(context, call.via, error, left, right)
+    finally:
+        context.via = before
+
+
 def on_tiles(context: Context, sign: str, operator: Operator, left: Value, right: Value, text: str) -> Value:
     """A Python operator between tiles, or a tile and a scalar: one instruction."""
     note_form(context, Form.TILE_ARITHMETIC)
@@ -303,8 +319,15 @@ def _described(operator: Operator, count: int) -> ApiVersion:
     )  # fmt: skip
 
 
+_PRODUCT = ApiVersion(
+    name=Operator.MULTIPLY.value, semantics=Semantics.MATMUL, operator=None, since="0.1", until="",
+    parameters=(Parameter("x", Role.SOURCE), Parameter("y", Role.SOURCE)), engine="unknown", accumulate_dtype="float32",
+    result_dtype="float32", order=None, targets=(), status=ApiStatus.OK, replacement="", note="", source="",
+)  # fmt: skip
+
+
 def _is_tile(context: Context, value: Value) -> bool:
-    if isinstance(value, Parameter):
+    if isinstance(value, KernelParameter):
         return context.facts[value.name].is_tensor
     return isinstance(value, View | Result)
 

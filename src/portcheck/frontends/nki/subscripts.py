@@ -18,6 +18,7 @@ from portcheck.frontends.nki.values import (
     Function,
     Grid,
     Items,
+    Masked,
     Nothing,
     Parameter,
     Result,
@@ -42,6 +43,8 @@ MOST_DIMENSIONS = 16
 def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: str, text: str) -> Value:
     """`target[chosen]`."""
     match target:
+        case View() | Result() if (condition := _condition(chosen)) is not None:
+            return Masked(target, condition)
         case View() | Result():
             view = indexed(context, target, chosen)
             return view if view is not None else _unread(context, text, target, chosen)
@@ -71,6 +74,12 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
             return context.unknown(text, "indexing something that is not a tile", target, kind=OpaqueKind.MEMORY)
 
 
+def _condition(chosen: Sequence[Value]) -> Grid | None:
+    """The condition that chooses elements of a tile, if the index is one."""
+    only = chosen[0] if len(chosen) == 1 else None
+    return only if isinstance(only, Grid) and only.expression.dtype == BOOL else None
+
+
 def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | None:
     """The elements of a tile or tensor that `chosen` names; None when they are not understood."""
     selectors: list[Selector] = []
@@ -82,7 +91,9 @@ def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | 
     if isinstance(target, Parameter):
         consumed = sum(not isinstance(item, Nothing | Dots) for item in selectors)
         facts = context.facts[target.name]
-        if not any(isinstance(item, Dots) for item in selectors):
+        if context.is_legacy and all(is_number(item) and known(item) is None for item in selectors):
+            facts.seen_at_least(consumed + _TILE_RANK)
+        elif not any(isinstance(item, Dots) for item in selectors):
             facts.seen(consumed)
         view = as_view(context, target, consumed)
     else:
@@ -109,6 +120,10 @@ def _one_long(selector: Selector) -> Selector:
     if not is_number(selector):
         return selector
     return Stretch(selector, plus(selector, integer(1)), None, integer(1))
+
+
+_TILE_RANK = 2
+"""A tile has a partition and a free dimension: `x[i]` in a loop is one of many tiles rather than an element."""
 
 
 def _selector(context: Context, value: Value) -> Selector | None:

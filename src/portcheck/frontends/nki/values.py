@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from portcheck.core.dtype import DType
 from portcheck.frontends.nki.failure import UnfollowedError
-from portcheck.ir import OpaqueKind, Space
+from portcheck.ir import OpaqueKind, Operator, Space
 from portcheck.ir.expr import Expr
 
 if TYPE_CHECKING:
+    from portcheck.frontends.nki.bind import Call
     from portcheck.frontends.nki.frame import Frame
     from portcheck.frontends.nki.scope import Scope
 
@@ -242,6 +243,23 @@ class Result:
     mask: Grid | Expr | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Masked:
+    """A tile of which a product takes the elements where `condition` holds: `tile[condition]`."""
+
+    source: Value
+    condition: Grid
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joining:
+    """A tile that `call` combines by `operator` with what the tile it is assigned to holds."""
+
+    call: Call
+    operator: Operator
+    source: Value
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A kernel parameter whose use has not yet shown whether it is a tensor or a scalar."""
@@ -269,6 +287,7 @@ class Unknown:
 Value = (
     Expr | Nothing | Dots | Text | External | Package | Format | Items | Table | Stretch | Counter | Function | Method
     | Bound | Grid | View | Result | Parameter | ShapeOf | Unknown
+    | Masked | Joining
 )  # fmt: skip
 
 NONE = Nothing()

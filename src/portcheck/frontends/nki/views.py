@@ -320,8 +320,16 @@ def _shared(grids: Sequence[Grid]) -> tuple[Dimension | None, ...]:
     made: list[Dimension | None] = []
     for column in zip_longest(*(reversed(grid.dimensions) for grid in grids)):
         named = [dimension for dimension in column if dimension is not None]
-        made.append(next((item for item in named if not is_one(item.extent)), named[0] if named else None))
+        made.append(max(named, key=_certainty, default=None))
     return tuple(made[::-1])
+
+
+def _certainty(dimension: Dimension) -> int:
+    """How sure it is that `dimension` says what extent dimensions broadcast against one another have."""
+    count = known_int(dimension.extent)
+    if count is not None and count > 1:
+        return 2
+    return 0 if is_one(dimension.extent) else 1
 
 
 def _over(grid: Grid, shared: Sequence[Dimension | None]) -> Expr:

@@ -13,7 +13,7 @@ from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import Operand, compute, load, store
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.functions import operand_for, operator_for, rank_of, single
-from portcheck.frontends.nki.lowering.reducing import combine_free
+from portcheck.frontends.nki.lowering.reducing import combine_free, mask_left
 from portcheck.frontends.nki.values import Buffer, External, Stretch, View
 from portcheck.frontends.nki.views import select, whole
 from portcheck.ir import (
@@ -76,6 +76,7 @@ def reduce_beside(call: Call, value: Operand, default: Operator) -> None:
     if asked == "idle" and target is None:
         return
     lanes = lanes_beside(call, value)
+    free = range(1, len(value.shape))
     held: Operand | None = None
     if asked == "reset":
         start = literal(identity_of(operator))
@@ -86,11 +87,11 @@ def reduce_beside(call: Call, value: Operand, default: Operator) -> None:
             held = _joined(call, operator, operand_for(call, initial, rank_of(initial)), held)
         elif asked == "reduce":
             held = _joined(call, operator, load(call.context, lanes), held)
-        store(call.context, lanes, held, via=call.via)
+        store(call.context, lanes, held, via=call.via, mask=mask_left(call, value.shape, free, held.shape))
     if target is not None:
         held = held or load(call.context, lanes)
         result = single(call, Operator.NEGATE, held) if call.flag(Role.NEGATE) else held
-        store(call.context, target, result, via=call.via)
+        store(call.context, target, result, via=call.via, mask=mask_left(call, value.shape, free, held.shape))
 
 
 def _operator(call: Call, entry: OperatorObject | None, default: Operator, value: Operand) -> tuple[Operator, Operand]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.arithmetic import difference, known_int, literal, plus
-from portcheck.frontends.nki.bind import Call
+from portcheck.frontends.nki.bind import Call, item_size
 from portcheck.frontends.nki.data import as_number, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.values import NONE, Counter, Grid, Nothing, Stretch, Table, Text, Value
@@ -107,6 +107,14 @@ def number_limits(call: Call) -> Value:
     if facts is None:
         return Table({"min": low, "max": high}, "limits")
     return Table({"min": literal(facts.min_finite), "max": literal(facts.max_finite)}, "limits")
+
+
+def bytes_of(call: Call) -> Value:
+    """The bytes of one element of a dtype."""
+    dtype = call.dtype()
+    if dtype is None:
+        raise MisunderstoodError("the dtype is not understood", OpaqueKind.DTYPE)
+    return item_size(call.context, dtype)
 
 
 def nothing(call: Call) -> Value:

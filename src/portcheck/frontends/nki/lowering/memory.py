@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, UINT8, DType
 from portcheck.frontends.nki.arithmetic import constant_part, known_int, literal, product
-from portcheck.frontends.nki.bind import Call, as_dtype, as_sizes
+from portcheck.frontends.nki.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.data import (
     Operand,
     aligned,
@@ -20,11 +20,14 @@ from portcheck.frontends.nki.data import (
 )  # fmt: skip
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.fitting import may_equal
+from portcheck.frontends.nki.lowering.masking import mask_of_tile
 from portcheck.frontends.nki.patterns import reinterpreted
-from portcheck.frontends.nki.values import NONE, External, Grid, Items, Result, Value, View
-from portcheck.frontends.nki.views import access, mask_over_view, positions, reshape
+from portcheck.frontends.nki.values import NONE, External, Grid, Items, Parameter, Result, Value, View
+from portcheck.frontends.nki.views import access, combined, mask_over_view, positions, reshape
 from portcheck.ir import (
+    Atomic,
     Copy,
+    Expr,
     OpaqueKind,
     Operator,
     Outside,
@@ -36,6 +39,7 @@ from portcheck.ir import (
     WriteMode,
     apply,
     integer,
+    refs_in,
 )
 from portcheck.knowledge import Role
 
@@ -83,11 +87,14 @@ def fill(call: Call) -> Value:
 
 def load_tile(call: Call) -> Value:
     """HBM to a new tile."""
-    source = as_view(call.context, call.given(Role.SOURCE))
+    given = call.given(Role.SOURCE)
+    if isinstance(given, Parameter):
+        call.context.facts[given.name].seen_at_least(2)
+    source = as_view(call.context, given)
     if source is None:
         raise MisunderstoodError("the source is not understood")
-    loaded = load(call.context, source, call.mask, via=call.via)
-    return call.finish(loaded, source)
+    mask = _reached(call, source)
+    return call.finish_where(mask, load(call.context, source, mask, via=call.via), source)
 
 
 def store_tile(call: Call) -> Value:
@@ -100,8 +107,21 @@ def store_tile(call: Call) -> Value:
     source = operand(call.context, value)
     if source is None:
         raise MisunderstoodError("the value is not understood")
-    store(call.context, destination, source, mask=call.mask, via=call.via)
+    store(call.context, destination, source, mask=_reached(call, destination), via=call.via)
     return NONE
+
+
+def _reached(call: Call, view: View) -> Grid | Expr | None:
+    """The mask of a call, and where indices from memory lie outside the tensor and are to be skipped."""
+    if _outside(call) is not Outside.SKIP:
+        return call.mask
+    inside: Grid | Expr | None = call.mask
+    for index, extent in zip(view.index, view.buffer.shape, strict=False):
+        for test in (apply(Operator.GREATER_EQUAL, index, integer(0)), apply(Operator.LESS, index, extent)):
+            if refs_in(index):
+                grid = Grid(test, view.dimensions)
+                inside = grid if inside is None else combined(Operator.LOGICAL_AND, inside, grid)
+    return inside
 
 
 def copy(call: Call) -> Value:
@@ -161,6 +181,23 @@ def _outside(call: Call) -> Outside:
     return Outside(word) if word in _BOUNDS_MODES else Outside.UNDEFINED
 
 
+def add_atomically(call: Call) -> Value:
+    """A tile added to elements of a tensor that a tile of indices names; some may be named more than once."""
+    context = call.context
+    destination, value = call.destination(), operand(context, call.given(Role.VALUE))
+    operator = ir_operator(operator_object(context, call.given(Role.OPERATOR)))
+    if destination is None or value is None or operator is not Operator.ADD:
+        raise MisunderstoodError("an operand is not understood")
+    added = cast(context, value, destination.buffer.dtype)
+    note_written(context, destination)
+    elements = access(destination, mask_over_view(call.mask, destination), is_tile=True)
+    context.builder.emit(
+        Atomic, via=call.via, access=elements, operator=operator, value=added.expression,
+        type=ValueType(added.dtype, destination.shape),
+    )  # fmt: skip
+    return NONE
+
+
 def copy_predicated(call: Call) -> Value:
     """A copy of the elements whose predicate holds; the others keep what the destination held."""
     context = call.context
@@ -197,16 +234,29 @@ def transpose(call: Call) -> Value:
     """The dimensions of a tile exchanged; several free dimensions count as one."""
     context = call.context
     given = call.given(Role.SOURCE)
-    value = flattened_operand(call, given)
+    mask = call.mask
+    value = flattened_operand(call, given) if mask is None else _masked_operand(call, given, mask)
     order = _order(call, len(value.shape))
     shape = tuple(value.shape[position] for position in order)
+    turned = mask_of_tile(context, call.mask_at(len(order)), shape, {old: new for new, old in enumerate(order)})
     made = context.builder.result(
         Transpose, via=call.via, operand=value.expression, permutation=order, type=ValueType(value.dtype, shape)
     )
-    finished = call.finish(Operand(made, value.dtype, shape), given)
+    finished = call.finish_where(turned, Operand(made, value.dtype, shape), given)
     if isinstance(finished, Result) and call.api.engine == "tensor":
         finished.space = Space.PSUM
     return finished
+
+
+def _masked_operand(call: Call, given: Value | None, mask: Grid | Expr) -> Operand:
+    """A tile as it is; of one in device memory the elements that the mask leaves."""
+    view = as_view(call.context, given) if not isinstance(given, Result) else None
+    value = operand(call.context, given) if view is None else load(call.context, view, mask)
+    if value is None:
+        raise MisunderstoodError("an operand is not understood")
+    if len(value.shape) > 2 and call.api.engine != "dma":
+        raise MisunderstoodError("a masked transpose of several free dimensions")
+    return value
 
 
 def flattened_operand(call: Call, given: Value | None) -> Operand:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import FLOAT32
+from portcheck.core.dtype import FLOAT32, FLOAT64, INT64
+from portcheck.frontends.nki.arithmetic import literal, plus, product, times
 from portcheck.frontends.nki.bind import Call
 from portcheck.frontends.nki.data import Operand, allocate, as_view, cast, compute, load, store
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.lowering.reducing import combine_over, scaled
-from portcheck.frontends.nki.values import NONE, Stretch, Value, View
-from portcheck.frontends.nki.views import select
-from portcheck.ir import Expr, Operator, Space, integer
+from portcheck.frontends.nki.lowering.masking import place
+from portcheck.frontends.nki.lowering.reducing import combine_over, combine_where, elements_where, mask_left, scaled
+from portcheck.frontends.nki.values import NONE, Result, Stretch, Value, View
+from portcheck.frontends.nki.views import reshape, select
+from portcheck.ir import Expr, Operator, Space, Symbol, integer, substitute
 from portcheck.knowledge import Role
 
 _FREE = (1,)
@@ -17,19 +19,24 @@ _FREE = (1,)
 
 def statistics(call: Call) -> Value:
     """Count, mean and variance * count of the even elements of each partition, then of the odd ones."""
-    data = _matrix(call)
-    if call.mask is not None:
-        raise MisunderstoodError("moments of a masked tile")
+    context, data, mask = call.context, _matrix(call), call.mask_at(2)
     parts: list[Operand] = []
     for start in (0, 1):
-        value = cast(call.context, load(call.context, _every(call, data, start, 2)), FLOAT32)
-        count = value.shape[1]
-        mean = scaled(call, combine_over(call, Operator.ADD, value, _FREE), count)
-        distance = compute(call.context, Operator.SUBTRACT, (value, mean), FLOAT32, via=call.via)
-        square = compute(call.context, Operator.SQUARE, (distance,), FLOAT32, via=call.via)
-        number = cast(call.context, Operand(count, count.dtype), FLOAT32)
-        parts.extend((number, mean, combine_over(call, Operator.ADD, square, _FREE)))
+        value = cast(context, load(context, _every(call, data, start, 2)), FLOAT32)
+        at = plus(integer(start), times(integer(2), Symbol(place(1), INT64)))
+        where = substitute(mask, {place(1): at}) if mask is not None else None
+        count = elements_where(call, where, value.shape, _FREE)
+        divisor = count if count.is_scalar else _at_least_one(call, count)
+        mean = scaled(call, combine_where(call, where, Operator.ADD, value, _FREE), divisor)
+        distance = compute(context, Operator.SUBTRACT, (value, mean), FLOAT32, via=call.via)
+        square = compute(context, Operator.SQUARE, (distance,), FLOAT32, via=call.via)
+        parts.extend((cast(context, count, FLOAT32), mean, combine_where(call, where, Operator.ADD, square, _FREE)))
     return _put(call, data, parts)
+
+
+def _at_least_one(call: Call, count: Operand) -> Operand:
+    one = Operand(literal(1.0), FLOAT64)
+    return compute(call.context, Operator.MAXIMUM, (count, one), FLOAT32, via=call.via)
 
 
 def aggregate(call: Call) -> Value:
@@ -54,6 +61,8 @@ def _product(call: Call, left: Operand, right: Operand) -> Operand:
 
 def _matrix(call: Call) -> View:
     data = as_view(call.context, call.given(Role.SOURCE), hint=call.hint)
+    if data is not None and len(data.dimensions) > 2 and call.mask is None:
+        data = reshape(call.context, data, (data.shape[0], product(data.shape[1:])))
     if data is None or len(data.dimensions) != 2:
         raise MisunderstoodError("the operand is not a matrix")
     return data
@@ -71,12 +80,15 @@ def _put(call: Call, data: View, parts: list[Operand]) -> Value:
     context = call.context
     shape: tuple[Expr, Expr] = (data.shape[0], integer(len(parts)))
     destination = call.destination()
-    dtype = call.dtype() or FLOAT32
+    dtype = call.result_dtype(data)
+    mask = mask_left(call, data.shape, _FREE, (data.shape[0], integer(1)))
     target = destination or allocate(context, call.hint, dtype, shape, Space.SHARED, call.via)
-    for place, part in enumerate(parts):
-        column = Stretch(integer(place), integer(place + 1), None, integer(1))
+    for number, part in enumerate(parts):
+        column = Stretch(integer(number), integer(number + 1), None, integer(1))
         view = select(context, target, [Stretch(None, None), column])
         if view is None:
             raise MisunderstoodError("the destination is not a matrix")
-        store(context, view, part, via=call.via)
-    return NONE if destination is not None else target
+        store(context, view, part, via=call.via, mask=mask)
+    if destination is not None or mask is None:
+        return NONE if destination is not None else target
+    return Result(load(context, target).expression, dtype, target.shape, target.shape, view=target, mask=mask)

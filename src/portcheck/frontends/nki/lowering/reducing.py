@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from portcheck.core.dtype import FLOAT32, DType, dtype_named
+from portcheck.core.dtype import BOOL, FLOAT32, DType, dtype_named
 from portcheck.frontends.nki.arithmetic import known_int, literal, product
 from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.data import Operand, cast, compute, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.values import Value
-from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, integer
+from portcheck.frontends.nki.lowering.masking import conditions, mask_of_tile, place, remaining, together
+from portcheck.frontends.nki.values import Grid, Joining, Result, Value, View
+from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, integer, symbols_in
 from portcheck.knowledge import Role
 
 
@@ -22,7 +23,14 @@ def combine_free(call: Call, operator: Operator, value: Operand) -> Operand:
 def combine_over(
     call: Call, operator: Operator, value: Operand, dimensions: Sequence[int], *, keep: bool = True
 ) -> Operand:
-    """`value` in the accumulator's dtype reduced over `dimensions`."""
+    """`value` in the accumulator's dtype reduced over `dimensions`, where the mask of the call holds."""
+    return combine_where(call, call.mask_at(len(value.shape)), operator, value, dimensions, keep=keep)
+
+
+def combine_where(
+    call: Call, mask: Expr | None, operator: Operator, value: Operand, dimensions: Sequence[int], *, keep: bool = True
+) -> Operand:
+    """As `combine_over`, of the elements where `mask` holds."""
     context = call.context
     dtype = _accumulator(call, operator, value)
     value = cast(context, value, dtype, call.via)
@@ -42,7 +50,7 @@ def combine_over(
         dimensions=tuple(dimensions),
         keep_dimensions=keep,
         order=call.api.order or Order.UNDOCUMENTED,
-        mask=call.mask_at(len(value.shape)),
+        mask=mask,
     )
     return Operand(made, dtype, shape)
 
@@ -64,7 +72,20 @@ def free(call: Call) -> Value:
     result = _along(call, operator, value)
     if call.flag(Role.NEGATE):
         result = compute(call.context, Operator.NEGATE, (result,), FLOAT32, via=call.via)
-    return call.finish(result, given, masked=False)
+    return _finished(call, result, value, axes_of(call, len(value.shape)), given)
+
+
+def _finished(call: Call, result: Operand, value: Operand, axes: Sequence[int], given: Value | None) -> Value:
+    """The reduction `result` of `value`, which is there where the mask leaves any element of it."""
+    return call.finish_where(mask_left(call, value.shape, axes, result.shape), result, given)
+
+
+def mask_left(call: Call, shape: Sequence[Expr], axes: Sequence[int], reduced: Sequence[Expr]) -> Grid | Expr | None:
+    """The mask of the call on a tile of shape `reduced`: what was one of `shape` without the dimensions `axes`."""
+    left = remaining(call.mask_at(len(shape)), shape, axes)
+    is_kept = len(reduced) == len(shape)
+    kept = [at for at in range(len(shape)) if is_kept or at not in axes]
+    return mask_of_tile(call.context, left, reduced, {old: new for new, old in enumerate(kept)})
 
 
 def _along(call: Call, operator: Operator, value: Operand) -> Operand:
@@ -100,17 +121,50 @@ def partition(call: Call) -> Value:
         raise MisunderstoodError("the operator or the operand is not understood")
     result = combine_over(call, operator, value, (0,))
     if ir_operator(entry) is None:
-        result = scaled(call, result, value.shape[0])
-    return call.finish(result, given, masked=False)
+        result = scaled(call, result, elements(call, value, (0,)))
+    return _finished(call, result, value, (0,), given)
 
 
-def scaled(call: Call, total: Operand, count: Expr) -> Operand:
+def elements(call: Call, value: Operand, axes: Sequence[int]) -> Operand:
+    """How many elements of `value` a reduction over `axes` combines: all, or those the mask of the call leaves."""
+    return elements_where(call, call.mask_at(len(value.shape)), value.shape, axes)
+
+
+def elements_where(call: Call, mask: Expr | None, shape: tuple[Expr, ...], axes: Sequence[int]) -> Operand:
+    """As `elements`, of a tile of `shape` where `mask` holds."""
+    names = {place(axis) for axis in axes}
+    inside = [part for part in conditions(mask) if symbols_in(part) & names]
+    if not inside:
+        count = product(tuple(shape[axis] for axis in axes))
+        return Operand(count, count.dtype)
+    truth = together(inside)
+    assert truth is not None
+    ones = cast(call.context, Operand(truth, BOOL, shape), FLOAT32, call.via)
+    return combine_where(call, None, Operator.ADD, ones, axes)
+
+
+def over_loop(call: Call) -> Value:
+    """A tile that each round of a loop combines with the tile that the result is assigned to."""
+    operator = ir_operator(operator_object(call.context, call.given(Role.OPERATOR)))
+    given = call.given(Role.SOURCE)
+    if operator not in _COMMUTATIVE or not isinstance(given, View | Result):
+        raise MisunderstoodError("the operator or the operand is not understood")
+    call.asked.update((Role.AXIS, Role.MASK, Role.DTYPE))
+    return Joining(call, operator, given)
+
+
+_COMMUTATIVE = frozenset({Operator.ADD, Operator.MULTIPLY, Operator.MAXIMUM, Operator.MINIMUM})
+
+
+def scaled(call: Call, total: Operand, count: Operand) -> Operand:
     """`total` times one over `count`: a mean."""
-    share = cast(
-        call.context,
-        Operand(Apply(Operator.DIVIDE, (literal(1.0), count), literal(1.0).dtype), literal(1.0).dtype),
-        FLOAT32,
-    )
+    if count.is_scalar:
+        one = literal(1.0)
+        share = cast(
+            call.context, Operand(Apply(Operator.DIVIDE, (one, count.expression), one.dtype), one.dtype), FLOAT32
+        )
+    else:
+        share = compute(call.context, Operator.RECIPROCAL, (count,), FLOAT32, via=call.via)
     return compute(call.context, Operator.MULTIPLY, (total, share), FLOAT32, via=call.via)
 
 
@@ -120,13 +174,17 @@ def mean(call: Call) -> Value:
     value = operand(call.context, given)
     if value is None:
         raise MisunderstoodError("the operand is not understood")
-    return call.finish(average(call, value), given, masked=False)
+    return _finished(call, average(call, value), value, axes_of(call, len(value.shape)), given)
 
 
 def average(call: Call, value: Operand) -> Operand:
     """The mean of `value` over the axes of the call, in float32."""
     total = _along(call, Operator.ADD, value)
-    return scaled(call, total, product(tuple(value.shape[axis] for axis in axes_of(call, len(value.shape)))))
+    axes = axes_of(call, len(value.shape))
+    count = elements(call, value, axes)
+    if len(count.shape) > len(total.shape):
+        raise MisunderstoodError("a mean of masked elements that loses dimensions")
+    return scaled(call, total, count)
 
 
 def variance(call: Call) -> Value:
@@ -137,11 +195,12 @@ def variance(call: Call) -> Value:
         raise MisunderstoodError("the operand is not understood")
     context = call.context
     axes = axes_of(call, len(value.shape))
-    count = product(tuple(value.shape[axis] for axis in axes))
+    count = elements(call, value, axes)
     center = scaled(call, combine_over(call, Operator.ADD, value, axes), count)
     distance = compute(context, Operator.SUBTRACT, (value, center), FLOAT32, via=call.via)
     square = compute(context, Operator.SQUARE, (distance,), FLOAT32, via=call.via)
-    return call.finish(scaled(call, combine_over(call, Operator.ADD, square, axes), count), given, masked=False)
+    spread = scaled(call, combine_over(call, Operator.ADD, square, axes), count)
+    return _finished(call, spread, value, axes, given)
 
 
 def softmax(call: Call) -> Value:
@@ -173,7 +232,8 @@ def rms_norm(call: Call) -> Value:
     value = cast(context, value, FLOAT32, call.via)
     square = compute(context, Operator.SQUARE, (value,), FLOAT32, via=call.via)
     total = combine_over(call, Operator.ADD, square, axes)
-    center = scaled(call, total, count if count is not None else product(tuple(value.shape[axis] for axis in axes)))
+    number = elements(call, value, axes) if count is None else Operand(count, count.dtype)
+    center = scaled(call, total, number)
     shifted = compute(context, Operator.ADD, (center, epsilon), FLOAT32, via=call.via)
     scale = compute(context, Operator.RSQRT, (shifted,), FLOAT32, via=call.via, approximate=True)
     normal = compute(context, Operator.MULTIPLY, (value, scale), FLOAT32, via=call.via)

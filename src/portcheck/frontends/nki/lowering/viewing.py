@@ -51,13 +51,26 @@ def _broadcast_to(call: Call, given: Value | None) -> Value:
     return broadcast(call.context, _of(call, given, len(shape)), shape)
 
 
+def _as_tile(call: Call, given: Value | None) -> Value:
+    return _of(call, given)
+
+
 def _expand_dims(call: Call, given: Value | None) -> Value:
     if isinstance(given, Grid):
         dimensions = list(given.dimensions)
         dimensions.insert(_axis(call, len(dimensions) + 1), None)
         return Grid(given.expression, tuple(dimensions))
     target = _of(call, given)
-    return expand(call.context, target, _axis(call, len(target.dimensions) + 1))
+    axes = call.given(Role.AXIS)
+    if not isinstance(axes, Items):
+        return expand(call.context, target, _axis(call, len(target.dimensions) + 1))
+    rank = len(target.dimensions) + len(axes.values)
+    places = [known_int(as_number(call.context, item)) for item in axes.values]
+    if any(place is None or not -rank <= place < rank for place in places):
+        raise MisunderstoodError("the dimension is not understood", OpaqueKind.MEMORY)
+    for place in sorted(place % rank for place in places if place is not None):
+        target = expand(call.context, target, place)
+    return target
 
 
 def _ap(call: Call, given: Value | None) -> Value:
@@ -252,6 +265,7 @@ _HANDLERS: Mapping[str, Callable[[Call, Value | None], Value]] = {
     "reshape": _reshape,
     "broadcast_to": _broadcast_to,
     "expand_dims": _expand_dims,
+    "as_tile": _as_tile,
     "expand_dim": _expand_dims,
     "ap": _ap,
     "permute": _permute,
