@@ -128,7 +128,7 @@ def test_numeric_macro_has_its_value(name, value):
             NkiVersion.parse("0.3"),
             ["dst", "srcs", "reduce_op", "scales", "unique_indices", "name"],
         ),
-        ("neuronxcc.nki.language.load", LEGACY, ["src", "*", "mask", "dtype", "**kwargs"]),
+        ("neuronxcc.nki.language.load", LEGACY, ["src", "*", "mask", "dtype", "mode", "**kwargs"]),
         ("nki.language.load", NEWEST, ["src", "dtype"]),
     ],
 )
