@@ -23,7 +23,8 @@ help:
 	@echo "make check    lint, format, types, layers, sizes, generated docs"
 	@echo "make sweep    read every source under the folders CORPUS (default: corpus);"
 	@echo "              with STUBS=FOLDER also compare the tables of NKI with the stubs in a checkout of aws-neuron-sdk"
-	@echo "make execute  run kernels of public sources against references: LLMC=FOLDER SAMPLES=FOLDER"
+	@echo "make execute  run kernels of public sources against references: LLMC=FOLDER SAMPLES=FOLDER and the ports of"
+	@echo "              PORTS=FOLDER FIRST_PORTS=FOLDER LIBRARY=FOLDER (nki-samples, its first generation, nki-library)"
 	@echo "make fuzz     read FUZZ_COUNT mutated snippets of each side (default: $(FUZZ_COUNT)) from the seed FUZZ_SEED"
 	@echo "make bench    measure speed; the reading of CUDA on the folders CORPUS (default: corpus)"
 	@echo "make docs     regenerate docs/reference"
@@ -61,7 +62,9 @@ sweep: $(STAMP)
 	$(if $(STUBS),$(RUN) tools/stubs.py $(STUBS))
 
 execute: $(STAMP)
-	$(RUN) -m tools.public_kernels $(if $(LLMC),--llm.c $(LLMC)) $(if $(SAMPLES),--cuda-samples $(SAMPLES))
+	$(if $(LLMC)$(SAMPLES),$(RUN) -m tools.public_kernels $(if $(LLMC),--llm.c $(LLMC)) $(if $(SAMPLES),--cuda-samples $(SAMPLES)))
+	$(if $(PORTS)$(FIRST_PORTS)$(LIBRARY),$(RUN) -m tools.public_ports $(if $(PORTS),--samples $(PORTS)) \
+	  $(if $(FIRST_PORTS),--first-samples $(FIRST_PORTS)) $(if $(LIBRARY),--library $(LIBRARY)))
 
 fuzz: $(STAMP)
 	$(RUN) tools/fuzz.py --count $(FUZZ_COUNT) --seed $(FUZZ_SEED)

@@ -16,7 +16,9 @@ _EXPERIMENTAL = "src/nkilib_src/nkilib/experimental/"
 def called(module: str, function: str, *names: str, **arguments: Any) -> tuple[Array, ...]:
     """The results of a reference, by name, or its one result; arrays of floats are given in float64."""
     given = {
-        name: tensor(wide(value) if value.dtype.kind not in "iub" else value) if isinstance(value, np.ndarray) else value
+        name: tensor(wide(value) if value.dtype.kind not in "iub" else value)
+        if isinstance(value, np.ndarray)
+        else value
         for name, value in arguments.items()
     }
     found = reference(module, function)(**given)
