@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,7 +31,8 @@ class Memory:
     """A buffer: `raw` are its bytes, `data` the same as elements.
 
     `written` says which elements hold something (None: all of them do), `begun` to which of them a group of products
-    was written (None: those that hold something). A view has the bytes of its `base`, and so asks it what is written.
+    was written (None: those that hold something). A buffer and the views of its bytes share `raw` and `bytes_written`,
+    which says the same of every byte (None: there are no views).
     """
 
     name: str
@@ -40,6 +43,7 @@ class Memory:
     data: Value
     written: Value | None
     begun: Value | None = None
+    bytes_written: Value | None = None
     strides: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,6 +53,26 @@ class Memory:
     def size(self) -> int:
         """How many elements there are."""
         return int(self.data.size)
+
+    @property
+    def width(self) -> int:
+        """The bytes of an element."""
+        return int(self.data.itemsize)
+
+    def refresh(self) -> None:
+        """Takes over what was written through other views of the same bytes."""
+        if self.bytes_written is not None:
+            self.written = np.asarray(_by_element(self.bytes_written, self).all(axis=1))
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Tells other views of the same bytes which elements are written meanwhile."""
+        self.refresh()
+        before = None if self.bytes_written is None or self.written is None else self.written.copy()
+        yield
+        if self.bytes_written is not None and self.written is not None and before is not None:
+            changed = before != self.written
+            _by_element(self.bytes_written, self)[changed] = self.written[changed][:, None]
 
     def position(self, offset: int) -> tuple[int, ...]:
         """The index of the element at the row-major `offset`."""
@@ -79,3 +103,23 @@ def holding(name: str, dtype: DType, values: Value, space: Space) -> Memory:
 def contents(memory: Memory) -> Value:
     """The values of a buffer in its shape."""
     return memory.data.reshape(memory.shape)
+
+
+def viewed(base: Memory, name: str, dtype: DType, count: int | None) -> Memory:
+    """The bytes of `base` as `count` elements of another dtype (None: as many as there are)."""
+    kept = storage(dtype)
+    if base.bytes_written is None:
+        written = np.ones(base.size, np.bool_) if base.written is None else base.written
+        base.bytes_written = np.repeat(written, base.width)
+    found = len(base.raw) // kept.itemsize if count is None else min(count, len(base.raw) // kept.itemsize)
+    made = Memory(
+        name, dtype, (found,), base.space, base.raw, base.raw[: found * kept.itemsize].view(kept), None,
+        bytes_written=base.bytes_written,
+    )  # fmt: skip
+    made.refresh()
+    return made
+
+
+def _by_element(bytes_written: Value, memory: Memory) -> Value:
+    """What is written of the bytes of each element, as a window."""
+    return bytes_written[: memory.size * memory.width].reshape(memory.size, memory.width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
 import numpy as np
@@ -15,7 +16,7 @@ from portcheck.execution.tiles.events import EventKind
 from portcheck.execution.tiles.expressions import elements_of, joined, positions, shape_of, undefined_in
 from portcheck.execution.tiles.limits import check_buffer
 from portcheck.execution.tiles.machine import Instance
-from portcheck.execution.tiles.memory import Memory, Tile, empty
+from portcheck.execution.tiles.memory import Memory, Tile, empty, viewed
 from portcheck.ir import Alloc, Atomic, Copy, Load, Op, Operator, Space, Store, WriteMode
 
 
@@ -25,7 +26,10 @@ def allocate(instance: Instance, op: Alloc) -> None:
     is_shared = op.type.space is Space.GLOBAL and op.name not in instance.reached
     instance.reached.add(op.name)
     if op.base:
-        raise instance.stop(EventKind.NOT_EXECUTED, op, "views of the bytes of a tile are not run")
+        shape = shape_of(instance, op.type.shape)
+        base, dtype = instance.memory(op.base), machine.dtype(op.type.dtype)
+        instance.buffers[op.name] = viewed(base, op.name, dtype, math.prod(shape) if shape else None)
+        return
     if is_shared and op.name in machine.made:
         instance.buffers[op.name] = machine.made[op.name]
         return
@@ -55,6 +59,7 @@ def load(instance: Instance, op: Load) -> None:
 def read(instance: Instance, found: Elements, op: Op) -> Tile:
     """The elements that are accessed; those that are not, and those never written, are undefined."""
     memory = found.memory
+    memory.refresh()
     data = np.array(found.of(memory.data))
     undefined = None if found.active is None else ~found.active
     if memory.written is None:
@@ -139,8 +144,14 @@ def _write_distinct(instance: Instance, found: Elements, value: Tile, op: Op, mo
     added = _added_to(instance, found, mode)
     if added is not None:
         value = _summed(instance, found, value, added, op)
-    where = True if found.active is None else found.active
-    np.copyto(window, value.data, where=where)
+    with memory.changing():
+        np.copyto(window, value.data, where=True if found.active is None else found.active)
+        _mark(found, value)
+
+
+def _mark(found: Elements, value: Tile) -> None:
+    """Notes which of the elements that are accessed hold something now."""
+    memory, where = found.memory, True if found.active is None else found.active
     if memory.written is not None:
         is_written: Value | bool = True if value.undefined is None else ~value.undefined
         np.copyto(found.of(memory.written), is_written, where=where)
@@ -213,13 +224,14 @@ def _write_flat(instance: Instance, found: Elements, value: Tile, op: Op, mode: 
     added = _added_to(instance, found, mode)
     if added is not None:
         value = _summed(instance, found, value, added, op)
-    memory.data[flat] = value.data
-    if memory.written is None and value.undefined is not None and value.undefined.any():
-        memory.written = np.ones(memory.size, np.bool_)
-    if memory.written is not None:
-        memory.written[flat] = True if value.undefined is None else ~value.undefined
-    if memory.begun is not None:
-        memory.begun[flat] = True
+    with memory.changing():
+        memory.data[flat] = value.data
+        if memory.written is None and value.undefined is not None and value.undefined.any():
+            memory.written = np.ones(memory.size, np.bool_)
+        if memory.written is not None:
+            memory.written[flat] = True if value.undefined is None else ~value.undefined
+        if memory.begun is not None:
+            memory.begun[flat] = True
 
 
 def _write_one_of(instance: Instance, found: Elements, value: Tile, op: Op) -> None:
