@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.execution.tiles import (
-    elementwise_kernels,
-    first_kernels,
-    language_kernels,
-    legacy_kernels,
-    masked_kernels,
-    moving_kernels,
-    pattern_kernels,
-    reducing_kernels,
-)  # fmt: skip
 from tests.execution.tiles.ports import Case, differences, executed
 
-FILES = (
-    first_kernels, elementwise_kernels, reducing_kernels, moving_kernels, language_kernels, legacy_kernels,
-    masked_kernels, pattern_kernels,
+TABLES = sorted(path.stem for path in Path(__file__).parent.glob("*_kernels.py") if path.stem != Path(__file__).stem)
+CASES: tuple[Case, ...] = tuple(
+    case for table in TABLES for case in import_module(f"tests.execution.tiles.{table}").CASES
 )  # fmt: skip
-CASES = tuple(case for file in FILES for case in file.CASES)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -44,6 +35,10 @@ def test_a_reference_that_is_a_little_off_is_found(case: Case) -> None:
         return tuple(wanted)
 
     assert differences(replace(case, reference=spoilt), done)
+
+
+def test_there_are_tables() -> None:
+    assert len(TABLES) >= 7
 
 
 def test_names_are_used_once() -> None:
