@@ -42,9 +42,8 @@ class Elements:
         if self.flat is not None:
             return cast(Value, values[self.flat])
         size = values.itemsize
-        return np.lib.stride_tricks.as_strided(
-            values[self.start :], self.shape, [stride * size for stride in self.strides]
-        )  # fmt: skip
+        strides = [stride * size for stride in self.strides]
+        return np.ndarray(self.shape, values.dtype, values.view(np.uint8), self.start * size, strides)
 
     def offsets(self) -> Value:
         """The row-major offset of each."""

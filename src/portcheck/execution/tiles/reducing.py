@@ -39,7 +39,8 @@ def reduce(instance: Instance, op: Reduce) -> None:
     instance.spend(op, tile.data.size)
     tile, missing = _taking_part(instance, op, tile)
     moved = np.moveaxis(tile.data, op.dimensions, range(-len(op.dimensions), 0))
-    rows = moved.reshape(*moved.shape[: moved.ndim - len(op.dimensions)], -1)
+    kept_shape = moved.shape[: moved.ndim - len(op.dimensions)]
+    rows = moved.reshape(*kept_shape, math.prod(moved.shape[len(kept_shape) :]))
     order = _order(instance, op, op.order, op.operator, kept, rows.shape[-1])
     data = converted(instance, op, _combined(instance, op, rows, kept, order), kept, dtype)
     undefined = missing
