@@ -34,6 +34,12 @@ CATALOGUE = {
     "PC404": ("domain-narrowed", "warning", "certain"),
     "PC520": ("equal-over-the-reals", "note", "certain"),
     "PC521": ("equality-not-decided", "note", "certain"),
+    "PC701": ("partition-limit-exceeded", "error", "certain"),
+    "PC702": ("partition-start-illegal", "error", "certain"),
+    "PC703": ("matmul-tile-limit-exceeded", "error", "certain"),
+    "PC704": ("operand-space-illegal", "error", "certain"),
+    "PC707": ("dtype-not-on-target", "error", "certain"),
+    "PC708": ("instruction-not-on-target", "error", "certain"),
 }
 ABOUT_ROUNDING = {"PC205", "PC302"}
 

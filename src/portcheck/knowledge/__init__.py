@@ -12,7 +12,17 @@ from portcheck.knowledge.limits import Limit
 from portcheck.knowledge.load import Knowledge, load
 from portcheck.knowledge.meanings import Change
 from portcheck.knowledge.objects import Activation, NkiSpace, ObjectTable, OperatorForm, OperatorObject, TileConstant
-from portcheck.knowledge.operands import BoundsRule, CallFacts, Mode, NanRule, OperandFacts, Pairing, Scope, Together
+from portcheck.knowledge.operands import (
+    ANY,
+    BoundsRule,
+    CallFacts,
+    Mode,
+    NanRule,
+    OperandFacts,
+    Pairing,
+    Scope,
+    Together,
+)
 from portcheck.knowledge.releases import Release
 from portcheck.knowledge.schema import UNKNOWN, Unknown
 from portcheck.knowledge.semantics import Semantics
@@ -22,6 +32,7 @@ from portcheck.knowledge.stubs import StubFacts
 from portcheck.knowledge.versions import NkiVersion
 
 __all__ = [
+    "ANY",
     "UNKNOWN",
     "VALUE_NEUTRAL",
     "WRITTEN",

@@ -120,6 +120,7 @@ def _dtype_problems(knowledge: Knowledge) -> Iterator[str]:
             facts.min_subnormal_exponent
         ):
             yield f'dtype "{name}": its smallest subnormal does not follow from its smallest normal'
+        yield from _target_problems(f'dtype "{name}"', facts.targets, knowledge)
         yield from _source_problems(f'dtype "{name}"', facts.source)
     for name in CONCRETE:
         if name not in knowledge.dtypes.by_name:

@@ -16,7 +16,7 @@ class DTypeFacts:
 
     `significand_bits` counts the hidden bit (p, unit roundoff 2^-p). `min_normal_exponent` is e in the smallest
     normal number 2^e. `max_exact_integer` is where consecutive integers stop being representable. `bits` is the storage
-    of `elements` numbers; everything else is about one of them.
+    of `elements` numbers; everything else is about one of them. `targets` are the chips that have it, empty for all.
     """
 
     name: str
@@ -34,6 +34,7 @@ class DTypeFacts:
     cuda: tuple[str, ...]
     nki: tuple[str, ...]
     nki_note: str
+    targets: tuple[str, ...]
     source: str
 
     @property
@@ -87,6 +88,7 @@ def _facts(name: str, table: Table, sources: Sources) -> DTypeFacts:
         cuda=table.texts("cuda", ()),
         nki=table.texts("nki", ()),
         nki_note=table.text("nki_note", ""),
+        targets=table.texts("targets", ()),
         source=sources.cite(table),
     )
     table.finish()

@@ -85,6 +85,7 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
         alignment=alignment,
         pairing=pairing,
         knowledge=knowledge,
+        target=target,
         sources=sources,
         cuda_unparsed=tuple(Unparsed(problem.span, problem.message) for problem in cuda.problems),
         nki_unparsed=tuple(Unparsed(problem.span, problem.message) for problem in nki.problems),

@@ -25,7 +25,10 @@ class Unparsed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Everything a rule may ask about a pair. `nki` is a program without kernels where the port could not be read."""
+    """Everything a rule may ask about a pair. `nki` is a program without kernels where the port could not be read.
+
+    `target` is the name of the chip that the port is judged for.
+    """
 
     cuda: Facts
     nki: Facts
@@ -34,6 +37,7 @@ class Pair:
     alignment: Alignment
     pairing: Pairing
     knowledge: Knowledge
+    target: str
     sources: Mapping[str, SourceFile]
     cuda_unparsed: tuple[Unparsed, ...] = ()
     nki_unparsed: tuple[Unparsed, ...] = ()

@@ -1,0 +1,1 @@
+"""Rules about what the chip and the version of NKI that a port is meant for accept."""

@@ -1,0 +1,106 @@
+"""Instructions, modes and operators that only some chips have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from portcheck.core.finding import Certainty, Severity
+from portcheck.core.source import Span
+from portcheck.ir.uses import NameUse, UseKind
+from portcheck.knowledge import LimitKind, Mode
+from portcheck.rules._base import Draft, Example, Pair, rule
+from portcheck.rules.fit.consequences import consequence
+from portcheck.rules.fit.deciding import is_given
+from portcheck.rules.fit.examples import COPY_CUDA, COPY_NKI, RANDOM_NKI
+from portcheck.rules.fit.port import Call, Port, calls_of, port_of
+
+_Other = tuple[Span, str, str, tuple[str, ...], str]
+"""A place, what tells it from others there, the beginning of a sentence, the chips that have it, and the source."""
+
+
+@rule(
+    "PC708",
+    "instruction-not-on-target",
+    Severity.ERROR,
+    Certainty.CERTAIN,
+    documentation="""
+The port calls an instruction, or asks for a mode, an engine or an operator, that the chip it is meant for does not
+have.
+
+**How to fix.** State the chip that the port is meant for with `--target`, or write the step with instructions that
+the chip has.
+
+**What happens.** The vendor does not say what the compiler does; the simulator checks the generation of instructions,
+but not of everything.
+
+**How we know.** The chips that have each instruction stand in mappings/nki/calls, those that have a mode or take an
+argument in mappings/nki/operands, those that have an operator in mappings/nki/objects. A call in text that was
+skipped counts too: it names the instruction.
+""",
+    examples=(
+        Example(title="instructions that all chips have", cuda=COPY_CUDA, nki=COPY_NKI, hit=False),
+        Example(title="uniform random numbers of the third generation", cuda=COPY_CUDA, nki=RANDOM_NKI, hit=True),
+        Example(
+            title="a priority of transfers",
+            cuda=COPY_CUDA,
+            nki=COPY_NKI.replace("src=tile[0:128, 0:cols])", "src=tile[0:128, 0:cols], priority=1)"),
+            hit=True,
+        ),
+    ),
+)
+def instruction_not_on_target(pair: Pair) -> Iterator[Draft]:
+    """The port uses an instruction, mode, engine or operator that the chip does not have."""
+    port = port_of(pair)
+    return _of_other_chips(port) if port else iter(())
+
+
+def _of_other_chips(port: Port) -> Iterator[Draft]:
+    seen: set[tuple[str, str]] = set()
+    for span, key, text, targets, source in (*_instructions(port), *_modes(port)):
+        if (str(span), key) in seen:
+            continue
+        seen.add((str(span), key))
+        having = ", ".join(targets)
+        yield Draft(
+            message=f"{text} on {having} only, and the port is judged for {port.chip.name};"
+            f" {consequence(port, LimitKind.TARGET)}.",
+            remedy=f"Use what {port.chip.name} has, or state another target.",
+            nki=span,
+            because=(source,),
+        )
+
+
+def _instructions(port: Port) -> Iterator[_Other]:
+    for use in port.program.uses:
+        api = port.knowledge.api(use.name, port.version) if use.kind is UseKind.CALL else None
+        if api is not None and api.targets and port.chip.name not in api.targets:
+            yield use.span, "", f"`{use.name.rpartition('.')[2]}` is available", api.targets, api.source
+
+
+def _modes(port: Port) -> Iterator[_Other]:
+    for call in calls_of(port):
+        yield from _operators(call)
+        known = port.knowledge.operands.get(call.use.name)
+        for mode in known.modes if known else ():
+            if port.chip.name not in mode.targets and _is_asked_for(mode, call):
+                asked = f"`{mode.parameter}`" if not mode.value else f"`{mode.parameter}` as {mode.value}"
+                text = f"`{call.name}` takes {asked}"
+                yield call.use.span, f"{mode.parameter}={mode.value}", text, mode.targets, mode.source
+
+
+def _is_asked_for(mode: Mode, call: Call) -> bool:
+    if not call.port.version.matches(mode.since, mode.until) or not is_given(call.run, mode.parameter):
+        return False
+    return not mode.value or call.decide(mode.parameter, mode.value) is True
+
+
+def _operators(call: Call) -> Iterator[_Other]:
+    for argument in call.run.arguments:
+        found = (
+            call.port.knowledge.operator_object(argument.operand.name)
+            if isinstance(argument.operand, NameUse)
+            else None
+        )
+        if found is not None and found.targets and call.port.chip.name not in found.targets:
+            text = f"The operator `{found.name}`, given to `{call.name}`, is available"
+            yield call.use.span, argument.parameter, text, found.targets, found.source
