@@ -104,7 +104,8 @@ def _is_too_tall(placed: Placed, limit: int) -> bool:
 
 def _has_blocks(port: Port) -> bool:
     """Whether a dimension of some tile is marked as that of the partitions, as the first generation may."""
-    return any(call.api.semantics is Semantics.INDEX_PARTITION for call in calls_of(port))
+    forms = (port.knowledge.api(use.name, port.version) for use in port.program.uses)
+    return any(form is not None and form.semantics is Semantics.INDEX_PARTITION for form in forms)
 
 
 def _contracted(port: Port, limit: int) -> set[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from portcheck.ir import Alloc, Assume, Const, Expr, Kernel, Program, Space
+from portcheck.core.source import Span
+from portcheck.ir import Alloc, Assume, Branch, Const, Expr, Kernel, Op, Program, Space
 from portcheck.ir.algebra import polynomial_of
 from portcheck.ir.polynomial import Polynomial, number, symbol
 from portcheck.ir.ranges import EVERYTHING, Ranges
 from portcheck.ir.uses import Run, TileUse, Use, UseKind, tiles_in
+from portcheck.ir.walk import regions
 from portcheck.knowledge import ApiVersion, Chip, Knowledge, NkiVersion, OperandFacts
 from portcheck.passes.assertions import assertions
 from portcheck.rules._base import Pair
@@ -25,6 +27,7 @@ class Port:
 
     `ranges` are what the assertions of each kernel say of its sizes. `entries` are the kernels that give back device
     memory which they allocate: only of these it is certain that they are launched, and that no parameter is a tile.
+    `always` are the places of text that the compiler reaches whatever is given: in no arm of an undecided `if`.
     """
 
     program: Program
@@ -33,6 +36,7 @@ class Port:
     knowledge: Knowledge
     ranges: Mapping[str, Ranges]
     entries: frozenset[str]
+    always: frozenset[Span]
 
     @property
     def is_legacy(self) -> bool:
@@ -126,14 +130,15 @@ def port_for(program: Program, target: str, knowledge: Knowledge) -> Port | None
         return None
     ranges = {kernel.name: _asserted(program, kernel) for kernel in program.kernels}
     entries = frozenset(kernel.name for kernel in program.kernels if _allocates_result(kernel))
-    return Port(program, chip, version, knowledge, ranges, entries)
+    always = frozenset(span for kernel in program.kernels for span in _reached(kernel.body))
+    return Port(program, chip, version, knowledge, ranges, entries, always)
 
 
 def calls_of(port: Port) -> Iterator[Call]:
-    """Every evaluation of every call that the version has, in the order of the text."""
+    """Every evaluation of every call that the version has and that is always reached, in the order of the text."""
     for use in port.program.uses:
         api = port.knowledge.api(use.name, port.version) if use.kind is UseKind.CALL else None
-        if api is not None:
+        if api is not None and use.span in port.always:
             yield from (Call(port, use, run, api) for run in use.runs)
 
 
@@ -141,6 +146,14 @@ def number_of(size: Expr) -> int | None:
     """`size` as a number; None for one that is not known."""
     value = polynomial_of(size).constant
     return None if value is None or isinstance(size, Const) and isinstance(size.value, float) else int(value)
+
+
+def _reached(body: tuple[Op, ...]) -> Iterator[Span]:
+    for op in body:
+        yield op.span
+        if not isinstance(op, Branch):
+            for inner in regions(op):
+                yield from _reached(inner)
 
 
 def _allocates_result(kernel: Kernel) -> bool:

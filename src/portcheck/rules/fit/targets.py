@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
-from portcheck.ir.uses import NameUse, UseKind
+from portcheck.ir.uses import NameUse
 from portcheck.knowledge import LimitKind, Mode
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.fit.consequences import consequence
@@ -34,8 +34,8 @@ the chip has.
 but not of everything.
 
 **How we know.** The chips that have each instruction stand in mappings/nki/calls, those that have a mode or take an
-argument in mappings/nki/operands, those that have an operator in mappings/nki/objects. A call in text that was
-skipped counts too: it names the instruction.
+argument in mappings/nki/operands, those that have an operator in mappings/nki/objects. Text that is only reached
+under a condition on what is given is left out.
 """,
     examples=(
         Example(title="instructions that all chips have", cuda=COPY_CUDA, nki=COPY_NKI, hit=False),
@@ -71,10 +71,9 @@ def _of_other_chips(port: Port) -> Iterator[Draft]:
 
 
 def _instructions(port: Port) -> Iterator[_Other]:
-    for use in port.program.uses:
-        api = port.knowledge.api(use.name, port.version) if use.kind is UseKind.CALL else None
-        if api is not None and api.targets and port.chip.name not in api.targets:
-            yield use.span, "", f"`{use.name.rpartition('.')[2]}` is available", api.targets, api.source
+    for call in calls_of(port):
+        if call.api.targets and port.chip.name not in call.api.targets:
+            yield call.use.span, "", f"`{call.name}` is available", call.api.targets, call.api.source
 
 
 def _modes(port: Port) -> Iterator[_Other]:
