@@ -20,6 +20,7 @@ from portcheck.ir import (
     Store,
     While,
     WriteMode,
+    integer,
     operations,
 )  # fmt: skip
 from portcheck.ir.types import AxisKind, Space
@@ -244,13 +245,15 @@ def test_loop_keeps_its_meaning(prefix: str, iterated: str, kind: AxisKind) -> N
     assert loop.kind is kind
 
 
-def test_list_of_tiles_unrolls_the_loop_that_indexes_it() -> None:
+def test_list_of_tiles_is_one_buffer_that_loops_index() -> None:
     body = (
         TILES
         + "parts = []\nfor i in range(3):\n    parts.append(nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf))\n"
     )
     made = kernel(CURRENT, body + "for i in range(3):\n    nisa.memset(dst=parts[i], value=0.0)")
-    assert kinds(made)[5:] == ["Alloc"] * 3 + ["Store"] * 3
+    assert kinds(made)[5:] == ["Alloc", "Loop", "Store"]
+    shapes = [op.type.shape for op in operations(made.body) if isinstance(op, Alloc)]
+    assert shapes[-1] == (integer(128), integer(3), integer(8))
 
 
 def test_counter_carried_by_a_loop_goes_through_a_register() -> None:

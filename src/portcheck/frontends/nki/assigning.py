@@ -8,14 +8,15 @@ import libcst as cst
 
 from portcheck.frontends.nki import operators
 from portcheck.frontends.nki.attributes import bind_target, items_of, name_size
-from portcheck.frontends.nki.context import Context, NeedsUnrollingError
+from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import Operand, as_number, as_view, operand, settled, store
 from portcheck.frontends.nki.evaluate import evaluate, selectors
-from portcheck.frontends.nki.failure import MisunderstoodError, UnfollowedError
+from portcheck.frontends.nki.failure import MisunderstoodError, NeedsUnrollingError, UnfollowedError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.mutation import changing, lose
+from portcheck.frontends.nki.series import write_out
 from portcheck.frontends.nki.subscripts import indexed, key_of
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
@@ -112,6 +113,8 @@ def _put(context: Context, frame: Frame, target: cst.Subscript, value: Value, vi
 
 def _put_python(context: Context, owner: Items | Table, chosen: Sequence[Value], value: Value) -> None:
     key = key_of(chosen[0]) if len(chosen) == 1 else None
+    if isinstance(owner, Items):
+        write_out(context, owner)
     changing(context, owner)
     if key is not None and isinstance(owner, Table):
         owner.entries[key] = value
@@ -171,6 +174,7 @@ def _extend(context: Context, current: Items, value: Value) -> None:
     if added is None:
         lose(context, current, "what was added to it is not known")
         return
+    write_out(context, current)
     changing(context, current)
     current.values.extend(added)
 

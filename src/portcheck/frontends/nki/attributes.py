@@ -12,6 +12,7 @@ from portcheck.frontends.nki.bind import item_size
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.mutation import changing
+from portcheck.frontends.nki.series import elements
 from portcheck.frontends.nki.values import (
     Counter,
     External,
@@ -22,6 +23,7 @@ from portcheck.frontends.nki.values import (
     Package,
     Parameter,
     Result,
+    Series,
     ShapeOf,
     Table,
     Text,
@@ -50,7 +52,9 @@ def attribute(context: Context, target: Value, name: str) -> Value:
             return _of_tile(context, target, name)
         case Table(entries) if name in entries:
             return entries[name]
-        case Items(values) if name in _GRID_PARTS[: len(values)] and all(isinstance(item, Grid) for item in values):
+        case Items(held=values) if name in _GRID_PARTS[: len(values)] and all(
+            isinstance(item, Grid) for item in values
+        ):
             return values[_GRID_PARTS.index(name)]
         case Unknown(text, _, parts) if not parts:
             return Unknown(f"{text}.{name}", f"{text}.{name} is not known")
@@ -120,6 +124,8 @@ _SPACE_NAMES = {Space.SHARED: "sbuf", Space.PSUM: "psum", Space.GLOBAL: "shared_
 def items_of(context: Context, value: Value) -> list[Value] | None:
     """The values that iterating over `value` gives, if it is known how many."""
     match value:
+        case Items(series=Series() as series, lost=""):
+            return elements(series)
         case Items(values):
             return list(values)
         case Table(entries):

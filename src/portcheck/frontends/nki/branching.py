@@ -9,9 +9,10 @@ import libcst as cst
 
 from portcheck.frontends.nki.arithmetic import unary
 from portcheck.frontends.nki.carrying import end_of_body
-from portcheck.frontends.nki.context import Context, NeedsUnrollingError
+from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, condition_of, flag_called
 from portcheck.frontends.nki.evaluate import evaluate, truth
+from portcheck.frontends.nki.failure import NeedsUnrollingError
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame, children
 from portcheck.frontends.nki.merging import merge, merge_objects
@@ -172,9 +173,11 @@ def _leaves(body: Sequence[cst.CSTNode]) -> bool:
 
 def _emit_leaving(context: Context, frame: Frame, flow: Flow) -> None:
     if flow.kind in (FlowKind.BREAK, FlowKind.CONTINUE) and context.carried:
-        changes = context.rounds[-1]
-        if changes is not None and changes.lasting() and not context.is_legacy:
+        made = context.rounds[-1]
+        if made is not None and not made.is_traced and made.changes.lasting():
             raise NeedsUnrollingError
+        if made is not None:
+            made.ends.append(dict(frame.names))
         end_of_body(context, frame, context.carried[-1])
     if flow.kind is FlowKind.BREAK:
         context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import libcst as cst
 
-from portcheck.frontends.nki.context import Context, NeedsUnrollingError
+from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import Operand, allocate, as_number, load, operand, store
+from portcheck.frontends.nki.failure import NeedsUnrollingError
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names, read_outside
+from portcheck.frontends.nki.series import view_at
+from portcheck.frontends.nki.stacking import innermost
 from portcheck.frontends.nki.values import Grid, Items, Parameter, Result, Table, Unknown, Value, View
-from portcheck.frontends.nki.views import moved
 from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
 from portcheck.ir.expr import refs_in
 from portcheck.ir.walk import operations
@@ -26,10 +28,12 @@ class Carried:
     is_number: bool
 
 
-def carried_names(context: Context, frame: Frame, block: cst.BaseSuite) -> list[Carried]:
-    """The names bound before the loop that its body reads before it binds them anew; each is stored to a buffer."""
-    found: list[Carried] = []
+def carried_names(context: Context, frame: Frame, block: cst.BaseSuite | None) -> dict[str, Value]:
+    """The names bound before a loop that its body reads before it binds them anew, with what they are now."""
+    if block is None:
+        return {}
     first_read = _read_before_bound(block)
+    found: dict[str, Value] = {}
     for name in assigned_names(block):
         value = frame.names.get(name)
         if value is None or name not in first_read:
@@ -38,9 +42,7 @@ def carried_names(context: Context, frame: Frame, block: cst.BaseSuite) -> list[
             continue
         if isinstance(value, Items | Table) or _is_tensor(context, value):
             raise NeedsUnrollingError
-        made = _made(context, name, value)
-        if made is not None:
-            found.append(made)
+        found[name] = value
     return found
 
 
@@ -49,12 +51,15 @@ def _is_tensor(context: Context, value: Value) -> bool:
     return isinstance(value, Parameter) and context.facts[value.name].is_tensor
 
 
-def _made(context: Context, name: str, value: Value) -> Carried | None:
-    number = as_number(context, value) if not isinstance(value, Unknown) else None
+def number_of(context: Context, value: Value) -> Expr | None:
+    """`value` as a number that may go on from round to round."""
+    return as_number(context, value) if not isinstance(value, Unknown) else None
+
+
+def held_in_memory(context: Context, name: str, value: Value) -> Carried | None:
+    """The buffer that holds `name` between rounds, with its first value stored; None if `value` fits in none."""
+    number = number_of(context, value)
     if number is not None:
-        if context.is_legacy:
-            # The first generation traces a body once: a Python number does not advance.
-            return None
         view = allocate(context, name, number.dtype, (), Space.REGISTER, via="=")
         store(context, view, Operand(number, number.dtype), via="=")
         return Carried(name, view, is_number=True)
@@ -76,12 +81,10 @@ def before_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> N
 
 
 def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
-    """At the end of an iteration each carried name is put into its buffer."""
-    for item in carried:
-        value = frame.names.get(item.name)
-        if value is None or value is item.view:
-            continue
-        source = operand(context, value)
+    """At the end of an iteration each carried name is put into its buffer; all are read before one is written."""
+    changed = [item for item in carried if _has_changed(context, frame.names.get(item.name), item)]
+    sources = [operand(context, frame.names[item.name]) for item in changed]
+    for item, source in zip(changed, sources, strict=True):
         if source is not None:
             store(context, item.view, source, via="=")
         else:
@@ -93,15 +96,27 @@ def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> N
             )
 
 
+def _has_changed(context: Context, value: Value | None, item: Carried) -> bool:
+    """Whether a round leaves another value; raises NeedsUnrollingError for a tile that other names may stand for."""
+    if value is None or value is item.view:
+        return False
+    made = innermost(context)
+    if isinstance(value, View) and made is not None and value.buffer.name not in made.sites:
+        raise NeedsUnrollingError
+    return True
+
+
 def after_loop(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
     """After the loop each carried name is what its buffer holds."""
     before_body(context, frame, carried)
 
 
 def escaping(
-    context: Context, frame: Frame, block: cst.BaseSuite, carried: Sequence[Carried], body: list[Op]
+    context: Context, frame: Frame, block: cst.BaseSuite | None, carried: Sequence[Carried], body: list[Op]
 ) -> list[Carried]:
     """Names that hold a result of the loop's body after it: each is stored to a buffer at the body's end."""
+    if block is None:
+        return []
     held = {item.name for item in carried}
     inside = {op.id for op in operations(body)}
     found: list[Carried] = []
@@ -177,14 +192,8 @@ def _at(value: Value, symbols: dict[str, Expr]) -> Value:
         case Const() | Symbol() | Ref() | Apply():
             return substitute(value, symbols)
         case View():
-            return _view_at(value, symbols)
+            return view_at(value, symbols)
         case Grid(expression, axes):
             return Grid(substitute(expression, symbols), axes)
         case _:
             return value
-
-
-def _view_at(view: View, symbols: dict[str, Expr]) -> View:
-    dimensions = [replace(item, extent=substitute(item.extent, symbols)) for item in view.dimensions]
-    gathered = tuple(replace(item, source=_view_at(item.source, symbols)) for item in view.gathered)
-    return moved(replace(view, gathered=gathered), dimensions, symbols)

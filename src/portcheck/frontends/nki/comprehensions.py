@@ -6,12 +6,17 @@ import libcst as cst
 
 from portcheck.frontends.nki.attributes import bind_target, items_of
 from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.failure import NeedsUnrollingError
+from portcheck.frontends.nki.flow import Flow
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.growing import append
+from portcheck.frontends.nki.keeping import Kept, keep
 from portcheck.frontends.nki.python_sequences import without_repeats
+from portcheck.frontends.nki.series import element, series_of
 from portcheck.frontends.nki.skipping import skipped_value
 from portcheck.frontends.nki.subscripts import key_of
-from portcheck.frontends.nki.values import Items, Table, Value
-from portcheck.ir import OpaqueKind
+from portcheck.frontends.nki.values import Counter, Items, Table, Value
+from portcheck.ir import AxisKind, Loop, Op, OpaqueKind, Range, Symbol, integer
 
 
 def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
@@ -20,6 +25,11 @@ def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) 
     marks = context.marks()
     with context.builder.region() as body, context.journal.changes() as changes:
         found = _evaluated(context, frame, node, hint)
+    if found is None and not isinstance(node, cst.DictComp | cst.SetComp):
+        changes.undo()
+        context.release(marks)
+        with context.builder.region() as body, context.journal.changes() as changes:
+            found = _kept(context, frame, node, hint)
     if found is not None:
         context.builder.adopt(body)
         return found
@@ -71,3 +81,34 @@ def _frames(context: Context, frame: Frame, clause: cst.CompFor) -> list[Frame] 
             return None
         found.extend(below)
     return found
+
+
+def _kept(context: Context, frame: Frame, node: cst.ListComp | cst.GeneratorExp, hint: str) -> Value | None:
+    """A list of a length that is not known, its elements made by a loop; None where that is not followed."""
+    clause = node.for_in
+    series = series_of(context, context.evaluate(context, frame, clause.iter, ""))
+    if series is None or clause.ifs or clause.inner_for_in is not None:
+        return None
+    made = Items([], is_list=True)
+    inner = Frame(frame.segment, frame, frame.depth, frame.stored)
+    counter = Counter(integer(0), series.length, integer(1), "loop.list", "for")
+    values = Range(start=counter.start, stop=counter.stop, step=counter.step)
+
+    def bind(variable: Symbol) -> None:
+        if not bind_target(inner, clause.target, element(series, variable), context):
+            raise NeedsUnrollingError
+
+    def run() -> Flow:
+        append(context, made, context.evaluate(context, inner, node.elt, hint))
+        return Flow()
+
+    def emit(variable: str, body: tuple[Op, ...]) -> None:
+        if body:
+            kind = AxisKind.UNROLLED
+            context.builder.emit(Loop, via="for", variable=variable, values=values, body=body, kind=kind)
+
+    try:
+        keep(context, inner, Kept(counter, None, bind, run, emit, "place"))
+    except NeedsUnrollingError:
+        return None
+    return made

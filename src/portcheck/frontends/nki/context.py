@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
 from portcheck.frontends.nki.frame import Frame
-from portcheck.frontends.nki.mutation import Changes, Journal
+from portcheck.frontends.nki.mutation import Journal
 from portcheck.frontends.nki.noted import Noted
 from portcheck.frontends.nki.recorder import Recorder
+from portcheck.frontends.nki.rounds import Round, Site
 from portcheck.frontends.nki.values import Buffer, Dimension, Function, Unknown, Value, View
 from portcheck.ir import Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
@@ -38,10 +39,6 @@ _USUAL_RANK = 2
 
 class OutOfFuelError(Exception):
     """The kernel evaluates more than FUEL syntax nodes."""
-
-
-class NeedsUnrollingError(Exception):
-    """A loop body uses a Python list in a way that only makes sense iteration by iteration."""
 
 
 @dataclass(slots=True)
@@ -96,7 +93,8 @@ class Context:
     via: str = ""
     loop_depth: int = 0
     carried: list[Sequence[Carried]] = field(default_factory=list)
-    rounds: list[Changes | None] = field(default_factory=list)
+    rounds: list[Round | None] = field(default_factory=list)
+    site: Site | None = None
     inlining: int = 0
     fuel: int = FUEL
     counter: int = 0

@@ -11,6 +11,7 @@ from portcheck.frontends.nki.arithmetic import is_one, known, product, same
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.fitting import misfit
+from portcheck.frontends.nki.stacking import note, slot
 from portcheck.frontends.nki.values import Buffer, Grid, Parameter, Result, Stretch, Unknown, Value, View
 from portcheck.frontends.nki.views import (
     access,
@@ -131,9 +132,13 @@ def settled(context: Context, result: Result, hint: str = "") -> View:
 
 
 def allocate(context: Context, hint: str, dtype: DType, shape: Sequence[Expr], space: Space, via: str = "") -> View:
-    """A new buffer."""
+    """A new buffer, or the place in one that a tile has which lasts beyond its loop."""
+    stacked = slot(context, hint, dtype, shape, space)
+    if stacked is not None:
+        return stacked
     buffer = Buffer(context.fresh_buffer(hint), dtype, tuple(shape), space)
     context.builder.emit(Alloc, via=via, name=buffer.name, type=ValueType(dtype, buffer.shape, space))
+    note(context, buffer)
     return whole(context, buffer)
 
 

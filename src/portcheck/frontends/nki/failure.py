@@ -23,3 +23,7 @@ class UnfollowedError(Exception):
 
 class RaisedError(Exception):
     """The text of the port raises an error here: nothing after it runs."""
+
+
+class NeedsUnrollingError(Exception):
+    """A loop body uses Python objects in a way that only makes sense iteration by iteration."""

@@ -10,11 +10,11 @@ import libcst as cst
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, DType
 from portcheck.core.source import Span
 from portcheck.frontends.nki.calls import kept
-from portcheck.frontends.nki.context import Context, Facts, NeedsUnrollingError, OutOfFuelError
+from portcheck.frontends.nki.context import Context, Facts, OutOfFuelError
 from portcheck.frontends.nki.data import scalar_symbol
 from portcheck.frontends.nki.discovery import is_kernel_mark
 from portcheck.frontends.nki.evaluate import evaluate, truth
-from portcheck.frontends.nki.failure import RaisedError
+from portcheck.frontends.nki.failure import NeedsUnrollingError, RaisedError
 from portcheck.frontends.nki.flow import FlowKind
 from portcheck.frontends.nki.forms import forms_in
 from portcheck.frontends.nki.frame import Frame, names_stored_into

@@ -9,12 +9,21 @@ from portcheck.ir import Expr
 
 
 def leaves_of(value: Value | None) -> list[Value]:
-    """The values in a list or table, or `value` itself."""
-    if isinstance(value, Items):
-        return [leaf for item in value.held for leaf in leaves_of(item)]
-    if isinstance(value, Table):
-        return [leaf for item in value.held.values() for leaf in leaves_of(item)]
-    return [] if value is None else [value]
+    """The values in a list, table or object, or `value` itself; of a series its element."""
+    found: list[Value] = []
+    pending: list[Value] = [] if value is None else [value]
+    seen: set[int] = set()
+    while pending:
+        item = pending.pop()
+        if not isinstance(item, Items | Table):
+            found.append(item)
+        elif id(item) not in seen:
+            seen.add(id(item))
+            inside = list(item.held.values()) if isinstance(item, Table) else list(item.held)
+            if isinstance(item, Items) and item.series is not None:
+                inside.append(item.series.element)
+            pending.extend(reversed(inside))
+    return found
 
 
 def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:

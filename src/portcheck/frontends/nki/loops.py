@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
-from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.arithmetic import difference, known, known_int, plus, times
+from portcheck.frontends.nki.arithmetic import known
 from portcheck.frontends.nki.attributes import bind_target, items_of
-from portcheck.frontends.nki.carrying import after_loop, before_body, carried_names, end_of_body, escaping, stand_at
-from portcheck.frontends.nki.context import Context, NeedsUnrollingError
+from portcheck.frontends.nki.carrying import before_body
+from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, condition_of
-from portcheck.frontends.nki.evaluate import truth
+from portcheck.frontends.nki.failure import NeedsUnrollingError
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame
-from portcheck.frontends.nki.mutation import Changes
+from portcheck.frontends.nki.keeping import Kept, keep
+from portcheck.frontends.nki.series import element, series_of
 from portcheck.frontends.nki.skipping import leaves, skip
-from portcheck.frontends.nki.values import Counter, Unknown, Value
+from portcheck.frontends.nki.stacking import can_unroll
+from portcheck.frontends.nki.values import Counter, Series, Unknown, Value
 from portcheck.ir import (
     AxisKind,
     Expr,
-    Leave,
     LeaveKind,
     Loop,
     Op,
     OpaqueKind,
-    Operator,
     Range,
     Symbol,
     While,
-    apply,
     integer,
 )  # fmt: skip
 
@@ -66,19 +63,20 @@ def _whole(context: Context, frame: Frame, statement: cst.For | cst.While, run: 
 
 def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
     iterated = context.evaluate(context, frame, statement.iter, "")
-    if isinstance(iterated, Counter) and isinstance(statement.target, cst.Name):
+    values = items_of(context, iterated)
+    series = series_of(context, iterated)
+    if isinstance(iterated, Counter) or (series is not None and values is None):
         before, marks, fuel = dict(frame.names), context.marks(), context.fuel
         with context.journal.changes() as changes:
             try:
-                return _kept(context, frame, statement, iterated)
+                return _kept(context, frame, statement, iterated, series)
             except NeedsUnrollingError:
                 changes.undo()
         frame.names, frame.may_have_left = before, False
         context.release(marks)
         context.fuel = min(context.fuel, fuel)
-    values = items_of(context, iterated)
     if values is None:
-        if context.loop_depth and isinstance(iterated, Counter):
+        if can_unroll(context) and isinstance(iterated, Counter):
             raise NeedsUnrollingError
         return skip(context, frame, statement, _not_iterated(iterated), kind=OpaqueKind.CONTROL)
     return _unrolled(context, frame, statement, values)
@@ -90,71 +88,33 @@ def _kind(context: Context, counter: Counter) -> AxisKind:
     return AxisKind.SEQUENTIAL if counter.semantics == "loop.dynamic" else AxisKind.UNROLLED
 
 
-def _kept(context: Context, frame: Frame, statement: cst.For, counter: Counter) -> Flow:
-    assert isinstance(statement.target, cst.Name)
-    variable = context.bind_symbol(statement.target.value)
-    values = Range(start=counter.start, stop=counter.stop, step=counter.step)
-    made: list[Loop] = []
-    flow = _body_once(
-        context, frame, statement, lambda: bind_target(frame, statement.target, Symbol(variable, INT64), context),
-        lambda body: made.append(context.builder.emit(
-            Loop, via=counter.call, variable=variable, values=values,
-            body=body, kind=_kind(context, counter),
-        )),
-    )  # fmt: skip
-    is_left = LeaveKind.LOOP in leaves(made[0].body)
-    stand_at(context, frame, variable, None if is_left else _last(counter))
-    return flow
+def _kept(context: Context, frame: Frame, statement: cst.For, iterated: Value, series: Series | None) -> Flow:
+    """The loop as a loop: over a range, or over the positions of a list."""
+    target = statement.target
+    if isinstance(iterated, Counter):
+        counter, is_traced = iterated, context.is_legacy and iterated.semantics in _LEGACY_KINDS
+    else:
+        assert series is not None
+        counter, is_traced = Counter(integer(0), series.length, integer(1), "loop.list", "for"), False
 
+    def bind(variable: Symbol) -> None:
+        value = variable if isinstance(iterated, Counter) or series is None else element(series, variable)
+        if not bind_target(frame, target, value, context):
+            raise NeedsUnrollingError
 
-def _last(counter: Counter) -> Expr:
-    """The last value of a range that is not empty."""
-    rounds = apply(Operator.CEILING_DIVIDE, difference(counter.stop, counter.start), counter.step)
-    count = known_int(rounds)
-    before = integer(count - 1) if count is not None else plus(rounds, integer(-1))
-    return plus(counter.start, times(before, counter.step))
+    def emit(variable: str, body: tuple[Op, ...]) -> None:
+        values = Range(start=counter.start, stop=counter.stop, step=counter.step)
+        kind = _kind(context, counter)
+        context.builder.emit(Loop, via=counter.call, variable=variable, values=values, body=body, kind=kind)
 
-
-def _body_once(
-    context: Context, frame: Frame, statement: cst.For | cst.While, bind: Callable[[], object],
-    emit: Callable[[tuple[Op, ...]], object],
-) -> Flow:  # fmt: skip
-    """Evaluates a loop body once, with what one iteration hands to the next going through memory."""
-    block = statement.body
-    carried = carried_names(context, frame, block)
-    context.loop_depth += 1
-    context.carried.append(carried)
-    try:
-        with context.builder.region() as body, context.journal.changes() as changes, _round_noted(context, changes):
-            bind()
-            before_body(context, frame, carried)
-            flow = context.run(context, frame, block.body)
-            end_of_body(context, frame, carried)
-            if not context.is_legacy and changes.lasting():
-                raise NeedsUnrollingError
-            if flow.kind is FlowKind.BREAK:
-                context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)
-    finally:
-        context.loop_depth -= 1
-        context.carried.pop()
-    escaped = escaping(context, frame, block, carried, body)
-    emit(tuple(body))
-    after_loop(context, frame, [*carried, *escaped])
-    if leaves(body):
-        for item in escaped:
-            frame.names[item.name] = context.unknown(context.fresh_symbol(item.name), "assigned in a loop that is left")
+    name = target.value if isinstance(target, cst.Name) else "place"
+    loop = Kept(
+        counter, statement.body, bind, lambda: context.run(context, frame, statement.body.body), emit, name, is_traced
+    )
+    flow, left = keep(context, frame, loop)
     if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
         return Flow(flow.kind, flow.value)
-    return _otherwise(context, frame, statement, may_be_left=LeaveKind.LOOP in leaves(body))
-
-
-@contextmanager
-def _round_noted(context: Context, changes: Changes) -> Iterator[None]:
-    context.rounds.append(changes)
-    try:
-        yield
-    finally:
-        context.rounds.pop()
+    return _otherwise(context, frame, statement, may_be_left=LeaveKind.LOOP in left)
 
 
 def _otherwise(context: Context, frame: Frame, statement: cst.For | cst.While, *, may_be_left: bool) -> Flow:
@@ -204,7 +164,7 @@ def run_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
 
 def _while(context: Context, frame: Frame, statement: cst.While) -> Flow:
     for _ in range(WHILE_LIMIT):
-        decided = truth(context, context.evaluate(context, frame, statement.test, ""))
+        decided = context.truth(context, context.evaluate(context, frame, statement.test, ""))
         if decided is None:
             return _kept_while(context, frame, statement)
         if not decided:
@@ -219,14 +179,26 @@ def _while(context: Context, frame: Frame, statement: cst.While) -> Flow:
 
 
 def _kept_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
-    carried = carried_names(context, frame, statement.body)
-    with context.builder.region() as test:
-        before_body(context, frame, carried)
-        condition = as_number(context, context.evaluate(context, frame, statement.test, ""))
-    if condition is None or known(condition) is not None:
-        condition = context.free_symbol(frame.segment.text(statement.test))
-    made = condition_of(condition)
-    return _body_once(
-        context, frame, statement, lambda: None,
-        lambda body: context.builder.emit(While, via="while", test=tuple(test), condition=made, body=body),
-    )  # fmt: skip
+    """The loop as a loop; what its rounds hand on goes through memory, and so does what its condition reads."""
+    tests: list[tuple[tuple[Op, ...], Expr]] = []
+
+    def run() -> Flow:
+        held = context.carried[-1]
+        inside = {item.name: frame.names[item.name] for item in held}
+        with context.builder.region() as test:
+            before_body(context, frame, held)
+            condition = as_number(context, context.evaluate(context, frame, statement.test, ""))
+        if condition is None or known(condition) is not None:
+            condition = context.free_symbol(frame.segment.text(statement.test))
+        tests.append((tuple(test), condition_of(condition)))
+        frame.names.update(inside)
+        return context.run(context, frame, statement.body.body)
+
+    def emit(variable: str, body: tuple[Op, ...]) -> None:
+        test, condition = tests[-1]
+        context.builder.emit(While, via="while", test=test, condition=condition, body=body)
+
+    flow, left = keep(context, frame, Kept(None, statement.body, lambda _: None, run, emit))
+    if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
+        return Flow(flow.kind, flow.value)
+    return _otherwise(context, frame, statement, may_be_left=LeaveKind.LOOP in left)

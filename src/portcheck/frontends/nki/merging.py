@@ -11,7 +11,6 @@ from portcheck.frontends.nki.fitting import same_shape
 from portcheck.frontends.nki.mutation import Changes, State, alike, changing, put_back
 from portcheck.frontends.nki.values import Items, Key, Result, Unknown, Value, View
 from portcheck.ir import Apply, Expr, Op, OpaqueKind, Operator
-from portcheck.ir.expr import refs_in
 
 
 def merge(
@@ -47,7 +46,7 @@ def _merged(
             one.is_list,
         )
     left, right = as_number(context, one), as_number(context, other)
-    if left is not None and right is not None and not refs_in(left) and not refs_in(right):
+    if left is not None and right is not None:
         chosen = Apply(Operator.SELECT, (condition, left, right), left.dtype)
         if is_small(chosen):
             return chosen
@@ -79,10 +78,11 @@ def merge_objects(
     for key, (item, before) in {**second.before, **first.before}.items():
         one, other = ends.get(key, before), others.get(key, before)
         changing(context, item)
-        if one[1] or other[1] or (isinstance(item, Items) and len(one[0]) != len(other[0])):
-            put_back(item, (one[0], one[1] or other[1] or "what it holds depends on a condition that is not known"))
-            continue
-        put_back(item, (_merged_entries(context, condition, bodies, one[0], other[0]), ""))
+        lost = one.lost or other.lost
+        if one.series is not other.series or (isinstance(item, Items) and len(one.held) != len(other.held)):
+            lost = lost or "what it holds depends on a condition that is not known"
+        held = one.held if lost else _merged_entries(context, condition, bodies, one.held, other.held)
+        put_back(item, State(held, lost, one.series))
 
 
 def _merged_entries(

@@ -8,16 +8,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portcheck.frontends.nki.arithmetic import same
+from portcheck.frontends.nki.failure import UnfollowedError
 from portcheck.frontends.nki.frame import Frame
-from portcheck.frontends.nki.values import Items, Key, Table, Value, new_age
+from portcheck.frontends.nki.values import Items, Key, Series, Table, Value, new_age
 from portcheck.ir import Apply, Const, Ref, Symbol
 
 if TYPE_CHECKING:
     from portcheck.frontends.nki.context import Context
 
 Changing = Items | Table | Frame
-State = tuple[dict[Key, Value], str]
-"""What an object holds by key or position, and why that is not known, if so."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What an object holds by key or position; for a list its series, if it has one; why it is not known, if so."""
+
+    held: dict[Key, Value]
+    lost: str = ""
+    series: Series | None = None
 
 
 def changing(context: Context, item: Changing) -> None:
@@ -26,8 +34,11 @@ def changing(context: Context, item: Changing) -> None:
 
 
 def lose(context: Context, item: Items | Table, reason: str) -> None:
-    """From now on what `item` holds is not known."""
-    changing(context, item)
+    """From now on what `item` holds is not known, nor what it is a copy of."""
+    if item.origin is None:
+        changing(context, item)
+    else:
+        lose(context, item.origin, reason)
     item.lost = item.lost or reason
 
 
@@ -35,27 +46,26 @@ def state_of(item: Changing) -> State:
     """What `item` holds now."""
     match item:
         case Frame():
-            return dict(item.names.items()), ""
+            return State(dict(item.names.items()))
         case Items():
-            return dict(enumerate(item.held)), item.lost
+            return State(dict(enumerate(item.held)), item.lost, item.series)
         case Table():
-            return dict(item.held), item.lost
+            return State(dict(item.held), item.lost)
 
 
 def put_back(item: Changing, state: State) -> None:
     """Makes `item` hold `state`."""
-    held, lost = state
     match item:
         case Frame():
             item.names.clear()
-            item.names.update({str(name): value for name, value in held.items()})
+            item.names.update({str(name): value for name, value in state.held.items()})
         case Items():
-            item.held[:] = held.values()
-            item.lost = lost
+            item.held[:] = state.held.values()
+            item.lost, item.series = state.lost, state.series
         case Table():
             item.held.clear()
-            item.held.update(held)
-            item.lost = lost
+            item.held.update(state.held)
+            item.lost = state.lost
 
 
 @dataclass(slots=True, eq=False)
@@ -80,8 +90,10 @@ class Changes:
 
 
 def _equal(item: Changing, state: State) -> bool:
-    held, lost = state_of(item)
-    return lost == state[1] and held.keys() == state[0].keys() and all(alike(held[key], state[0][key]) for key in held)
+    now = state_of(item)
+    if now.lost != state.lost or now.series is not state.series or now.held.keys() != state.held.keys():
+        return False
+    return all(alike(value, state.held[key]) for key, value in now.held.items())
 
 
 def alike(one: Value, other: Value) -> bool:
@@ -100,7 +112,9 @@ class Journal:
     open: list[Changes] = field(default_factory=list)
 
     def note(self, item: Changing) -> None:
-        """Notes what `item` holds wherever it did not change yet."""
+        """Notes what `item` holds wherever it did not change yet; raises UnfollowedError for a copy of an element."""
+        if not isinstance(item, Frame) and item.origin is not None:
+            raise UnfollowedError("an element of a list of unknown length is changed")
         for changes in self.open:
             if id(item) not in changes.before:
                 changes.before[id(item)] = (item, state_of(item))

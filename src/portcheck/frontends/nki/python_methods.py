@@ -8,7 +8,9 @@ from portcheck.frontends.nki.arithmetic import known_int, literal
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number
+from portcheck.frontends.nki.growing import append
 from portcheck.frontends.nki.mutation import alike, changing, lose
+from portcheck.frontends.nki.series import write_out
 from portcheck.frontends.nki.subscripts import key_of
 from portcheck.frontends.nki.texts import NotPlainError, plain, text_method
 from portcheck.frontends.nki.values import NONE, Items, Key, Table, Text, Value
@@ -51,6 +53,7 @@ def _of_items(
     if method is None or keywords:
         return None
     if name in _CHANGING:
+        write_out(context, receiver)
         changing(context, receiver)
     return method(context, receiver, arguments)
 
@@ -58,7 +61,7 @@ def _of_items(
 def _append(context: Context, receiver: Items, arguments: Arguments) -> Value | None:
     if len(arguments) != 1:
         return None
-    receiver.values.append(arguments[0])
+    append(context, receiver, arguments[0])
     return NONE
 
 

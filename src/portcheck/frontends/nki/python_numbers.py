@@ -11,7 +11,8 @@ from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, condition_of
 from portcheck.frontends.nki.lowering.indices import three
-from portcheck.frontends.nki.values import Counter, Items, Result, ShapeOf, Text, Unknown, Value, View
+from portcheck.frontends.nki.rounds import length_of
+from portcheck.frontends.nki.values import Counter, Items, Result, Series, ShapeOf, Text, Unknown, Value, View
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, integer
 
 Arguments = Sequence[Value]
@@ -41,19 +42,14 @@ def _length(context: Context, arguments: Arguments) -> Value | None:
             return integer(len(text))
         case ShapeOf(parameter):
             return integer(len(context.parameter_view(parameter).shape))
-        case Counter(start, stop, step):
-            return _rounds(start, stop, step)
+        case Items(series=Series() as series, lost=""):
+            return series.length
+        case Counter():
+            return length_of(value)
         case _:
             pass
     items = items_of(context, value)
     return integer(len(items)) if items is not None else None
-
-
-def _rounds(start: Expr, stop: Expr, step: Expr) -> Expr | None:
-    """How many values a range has."""
-    distance = binary(Operator.SUBTRACT, stop, start)
-    rounds = binary(Operator.CEILING_DIVIDE, distance, step) if distance is not None else None
-    return binary(Operator.MAXIMUM, rounds, integer(0)) if rounds is not None else None
 
 
 def folded(operator: Operator) -> Handler:

@@ -6,16 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, chain, islice, product, zip_longest
 from typing import Any
 
-from portcheck.frontends.nki.arithmetic import known_int, literal
+from portcheck.core.dtype import INT64
+from portcheck.frontends.nki.arithmetic import difference, folded, known_int, literal, plus, same
 from portcheck.frontends.nki.attributes import UNROLL_LIMIT, items_of
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number
 from portcheck.frontends.nki.mutation import changing
-from portcheck.frontends.nki.python_numbers import folded
+from portcheck.frontends.nki.python_numbers import folded as folding
+from portcheck.frontends.nki.series import at, element, listed, series_of
 from portcheck.frontends.nki.subscripts import key_of
 from portcheck.frontends.nki.texts import NotPlainError, Plain, plain
-from portcheck.frontends.nki.values import NONE, Bound, Items, Key, Nothing, Table, Value
-from portcheck.ir import Operator
+from portcheck.frontends.nki.values import NONE, Bound, Items, Key, Nothing, Series, Table, Value
+from portcheck.ir import Operator, Symbol, apply, integer
 
 Arguments = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -35,13 +37,19 @@ def _all_items(context: Context, arguments: Arguments) -> list[list[Value]] | No
 def _list(context: Context, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
     if not arguments:
         return Items([], is_list=True)
-    values = items_of(context, arguments[0])
-    return None if values is None else Items(values, is_list=True)
+    return _copied(context, arguments[0], is_list=True)
 
 
 def _tuple(context: Context, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
-    values = items_of(context, arguments[0]) if arguments else []
-    return None if values is None else Items(values)
+    return _copied(context, arguments[0], is_list=False) if arguments else Items([])
+
+
+def _copied(context: Context, value: Value, *, is_list: bool) -> Value | None:
+    values = items_of(context, value)
+    if values is not None:
+        return Items(values, is_list)
+    series = series_of(context, value)
+    return listed(series, is_list=is_list) if series is not None else None
 
 
 def _set(context: Context, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
@@ -83,21 +91,43 @@ def _dict(context: Context, arguments: Arguments, keywords: Keywords, invoke: In
 
 def _reversed(context: Context, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
     values = items_of(context, arguments[0]) if arguments else None
-    return None if values is None else Items(values[::-1])
+    if values is not None:
+        return Items(values[::-1])
+    series = series_of(context, arguments[0]) if arguments else None
+    if series is None:
+        return None
+    last = difference(series.length, plus(Symbol(series.variable, INT64), integer(1)))
+    return listed(Series(series.length, series.variable, at(series.element, {series.variable: last})), is_list=False)
 
 
 def _enumerate(context: Context, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
     values = items_of(context, arguments[0]) if arguments else None
-    start = keywords.get("start", arguments[1] if len(arguments) > 1 else literal(0))
-    first = known_int(as_number(context, start))
-    if values is None or first is None:
+    start = as_number(context, keywords.get("start", arguments[1] if len(arguments) > 1 else literal(0)))
+    if not arguments or start is None:
         return None
-    return Items([Items([literal(place), value]) for place, value in enumerate(values, first)])
+    if values is not None:
+        places = [literal(place) for place in range(len(values))]
+        return Items([Items([folded(plus(start, place)), item]) for place, item in zip(places, values, strict=True)])
+    series = series_of(context, arguments[0])
+    if series is None:
+        return None
+    pair = Items([plus(start, Symbol(series.variable, INT64)), series.element])
+    return listed(Series(series.length, series.variable, pair), is_list=False)
 
 
 def _zip(context: Context, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
     columns = _all_items(context, arguments)
-    return None if columns is None else Items([Items(list(row)) for row in zip(*columns, strict=False)])
+    if columns is not None:
+        return Items([Items(list(row)) for row in zip(*columns, strict=False)])
+    series = [series_of(context, value) for value in arguments]
+    present = [item for item in series if item is not None]
+    if len(present) != len(series) or not present:
+        return None
+    place = Symbol(present[0].variable, INT64)
+    length = present[0].length
+    for item in present[1:]:
+        length = length if same(length, item.length) else apply(Operator.MINIMUM, length, item.length)
+    return listed(Series(length, place.name, Items([element(item, place) for item in present])), is_list=False)
 
 
 def _zip_longest(context: Context, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
@@ -144,7 +174,7 @@ def _accumulate(context: Context, arguments: Arguments, keywords: Keywords, invo
         return None
     if len(arguments) > 1:
         return Items(list(accumulate(values, lambda one, other: invoke(arguments[1], [one, other]))), is_list=True)
-    sums = [folded(Operator.ADD)(context, [Items(values[: place + 1])]) for place in range(len(values))]
+    sums = [folding(Operator.ADD)(context, [Items(values[: place + 1])]) for place in range(len(values))]
     present = [value for value in sums if value is not None]
     return Items(present, is_list=True) if len(present) == len(sums) else None
 
@@ -191,7 +221,7 @@ def _combined(context: Context, arguments: Arguments, invoke: Invoke, *, decisiv
     if not rest:
         return literal(not decisive)
     operator = Operator.LOGICAL_OR if decisive else Operator.LOGICAL_AND
-    return folded(operator)(context, [Items(rest)])
+    return folding(operator)(context, [Items(rest)])
 
 
 def _sorted(context: Context, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
@@ -224,7 +254,7 @@ def _extreme(is_least: bool) -> Handler:
         if not values:
             return keywords.get("default")
         if "key" not in keywords:
-            return folded(Operator.MINIMUM if is_least else Operator.MAXIMUM)(context, [Items(values)])
+            return folding(Operator.MINIMUM if is_least else Operator.MAXIMUM)(context, [Items(values)])
         ranks = _ranks(values, keywords, invoke)
         try:
             best = (min if is_least else max)(range(len(values)), key=lambda place: (ranks or [])[place])

@@ -8,7 +8,7 @@ from portcheck.frontends.nki.arithmetic import is_one, product
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import allocate, as_view, resolved
 from portcheck.frontends.nki.flow import Flow
-from portcheck.frontends.nki.leaves import buffers_of
+from portcheck.frontends.nki.leaves import buffers_of, leaves_of
 from portcheck.frontends.nki.values import NONE, Items, Nothing, Parameter, Result, Unknown, View
 from portcheck.frontends.nki.views import access, linear, symbol_of
 from portcheck.ir import Copy, Ranges, Return, Space, number
@@ -18,6 +18,8 @@ from portcheck.ir.algebra import polynomial_of
 def emit_return(context: Context, flow: Flow) -> None:
     """What the kernel hands back."""
     value = flow.value if flow.value is not None else NONE
+    if isinstance(value, Items) and (value.lost or value.series is not None):
+        value = context.unknown("return", value.lost or "a list of unknown length", *leaves_of(value))
     values = value.values if isinstance(value, Items) else [] if isinstance(value, Nothing) else [value]
     buffers: list[str] = []
     for item in values:

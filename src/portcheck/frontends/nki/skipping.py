@@ -162,12 +162,16 @@ def _mentioned(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -
 
 def _lose_inside(context: Context, value: Value | None, reason: str) -> None:
     """From now on no list or table in `value` is known."""
-    if not isinstance(value, Items | Table):
-        return
-    for item in value.held.values() if isinstance(value, Table) else value.held:
-        _lose_inside(context, item, reason)
-    if isinstance(value, Table) or value.is_list:
-        lose(context, value, reason)
+    pending: list[Value | None] = [value]
+    seen: set[int] = set()
+    while pending:
+        item = pending.pop()
+        if not isinstance(item, Items | Table) or id(item) in seen:
+            continue
+        seen.add(id(item))
+        pending.extend(item.held.values() if isinstance(item, Table) else item.held)
+        if isinstance(item, Table) or item.is_list:
+            lose(context, item, reason)
 
 
 def _owner(frame: Frame | None, name: str) -> Frame | None:

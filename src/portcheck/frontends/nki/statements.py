@@ -13,13 +13,14 @@ from portcheck.frontends.nki.attributes import bind_target
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, condition_of, flag_called
 from portcheck.frontends.nki.evaluate import evaluate, truth
-from portcheck.frontends.nki.failure import RaisedError, UnfollowedError
+from portcheck.frontends.nki.failure import NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame, declare
 from portcheck.frontends.nki.imports import imported_by
 from portcheck.frontends.nki.leaves import buffers_of
 from portcheck.frontends.nki.operators import comparison
 from portcheck.frontends.nki.skipping import skip
+from portcheck.frontends.nki.stacking import can_unroll
 from portcheck.frontends.nki.values import NONE, External, Function, Grid, Items, Unknown, Value
 from portcheck.ir import Assume, OpaqueKind, operations
 
@@ -48,6 +49,10 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
             flow = Flow(FlowKind.RAISE)
         except UnfollowedError as error:
             failure = error
+        except NeedsUnrollingError:
+            if can_unroll(context):
+                raise
+            failure = UnfollowedError("a Python object changes from round to round of a loop of unknown length")
     if failure is None:
         context.builder.adopt(body)
         return flow

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.nki.arithmetic import difference, known, known_int, plus
-from portcheck.frontends.nki.attributes import items_of
-from portcheck.frontends.nki.context import Context, NeedsUnrollingError
+from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, as_view, is_number, load
+from portcheck.frontends.nki.failure import NeedsUnrollingError
+from portcheck.frontends.nki.growing import of_this_round
+from portcheck.frontends.nki.series import element, listed, part, series_of
 from portcheck.frontends.nki.values import (
     Counter,
     Dimension,
@@ -22,6 +24,7 @@ from portcheck.frontends.nki.values import (
     Nothing,
     Parameter,
     Result,
+    Series,
     ShapeOf,
     Stretch,
     Table,
@@ -66,7 +69,12 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
         case Function():
             return target
         case Counter():
-            return _item(context, Items(items_of(context, target) or []), chosen, text)
+            found = series_of(context, target)
+            return (
+                _item(context, listed(found), chosen, text)
+                if found is not None
+                else _unread(context, text, target, chosen)
+            )
         case Unknown(name, reason, parts):
             tiles = (item for item in chosen if isinstance(item, View | Result))
             return Unknown(text, reason, (*parts, *tiles), target.kind)
@@ -220,6 +228,11 @@ def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) ->
     if len(chosen) != 1:
         return context.unknown(text, "indexing a list with several indices", *items.values)
     value = chosen[0]
+    added = of_this_round(context, items, value)
+    if added is not None:
+        return added
+    if items.series is not None and not items.lost:
+        return _of_series(context, items.series, value, text)
     if isinstance(value, Stretch):
         ends = [known_int(end) for end in (value.start, value.stop, value.step)]
         given = [end is not None for end in (value.start, value.stop, value.step)]
@@ -233,6 +246,17 @@ def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) ->
     if isinstance(place, int) and -len(items.values) <= place < len(items.values):
         return items.values[place]
     return context.unknown(text, "the position in the list is not known", *items.values)
+
+
+def _of_series(context: Context, series: Series, value: Value, text: str) -> Value:
+    """An element or a slice of a list of a length that is not known."""
+    if isinstance(value, Stretch):
+        found = part(series, value)
+        return listed(found) if found is not None else context.unknown(text, "a slice of a list that is not known")
+    number = as_number(context, value)
+    if number is None:
+        return context.unknown(text, "the position in the list is not known", series.element)
+    return element(series, number)
 
 
 def key_of(value: Value) -> str | int | float | bool | None:

@@ -122,7 +122,7 @@ def operand_of(context: Context, value: Value | None) -> OperandUse:
             return TextUse(text)
         case Format(dtype):
             return DTypeUse(dtype)
-        case Items(values) if len(values) <= _ITEMS_KEPT:
+        case Items(held=values) if len(values) <= _ITEMS_KEPT:
             return GroupUse(tuple(operand_of(context, item) for item in values), value.is_list)
         case Nothing():
             return NoneUse()

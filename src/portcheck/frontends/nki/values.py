@@ -70,21 +70,38 @@ def new_age() -> int:
 Key = str | int | float | bool
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """The elements of a list of `length`: `element` with the symbol `variable` standing for the position."""
+
+    length: Expr
+    variable: str
+    element: Value
+
+
 @dataclass(slots=True, eq=False)
 class Items:
-    """A tuple, list or set; `lost` is why its elements are not known, if so."""
+    """A tuple, list or set; `lost` is why its elements are not known, if so.
+
+    With a `series` it holds that and nothing else. `read` is when its elements were last asked for. An element of a
+    series is a copy of its `origin` and must not change.
+    """
 
     held: list[Value]
     is_list: bool = False
     lost: str = field(default="", init=False)
+    series: Series | None = field(default=None, init=False)
+    origin: Items | None = field(default=None, init=False, repr=False)
+    read: int = field(default=BEFORE, init=False, repr=False)
     age: int = field(default_factory=new_age, init=False, repr=False)
     __match_args__ = ("values", "is_list")
 
     @property
     def values(self) -> list[Value]:
         """The elements; raises UnfollowedError where they are not known."""
-        if self.lost:
-            raise UnfollowedError(self.lost)
+        if self.lost or self.series is not None:
+            raise UnfollowedError(self.lost or "a list of unknown length is used in a way that is not followed")
+        self.read = new_age()
         return self.held
 
 
@@ -95,6 +112,7 @@ class Table:
     held: dict[Key, Value]
     record: str = ""
     lost: str = field(default="", init=False)
+    origin: Table | None = field(default=None, init=False, repr=False)
     age: int = field(default_factory=new_age, init=False, repr=False)
     __match_args__ = ("entries", "record")
 

@@ -1,0 +1,121 @@
+"""Kernels whose loops hand something on: counters, flags, lists of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.execution.tiles.ports import NEW, Arrays, Case, normal
+
+_ROWS = "    n, p, f = x.shape\n    out = nl.ndarray((n, p, f), dtype=x.dtype, buffer=nl.shared_hbm)\n"
+_MATRIX = "    p, f = x.shape\n    out = nl.ndarray((p, f), dtype=x.dtype, buffer=nl.shared_hbm)\n"
+_TILE = "nl.ndarray((p, f), dtype=x.dtype, buffer=nl.sbuf)"
+_COLUMN = "nl.ndarray((p, 1), dtype=x.dtype, buffer=nl.sbuf)"
+
+
+def _case(name: str, body: str, reference: Callable[[Arrays], object], *shape: int) -> Case:
+    text = NEW.replace("@nki.jit\n", "") + body.replace("def k(", "@nki.jit\ndef k(")
+    return Case(name, text, {"x": normal(1, *shape)}, lambda given: (reference(given),))
+
+
+def _reversed(given: Arrays) -> object:
+    return given["x"][::-1]
+
+
+def _same(given: Arrays) -> object:
+    return given["x"]
+
+
+CASES = (
+    _case(
+        "a list of tiles that grows",
+        f"def k(x):\n{_ROWS}    tiles = []\n    for i in range(n):\n        t = {_TILE}\n"
+        "        nisa.dma_copy(dst=t, src=x[i])\n        tiles.append(t)\n"
+        "    for i, t in enumerate(tiles):\n        nisa.dma_copy(dst=out[n - 1 - i], src=t)\n    return out\n",
+        _reversed, 3, 4, 5,
+    ),
+    _case(
+        "a comprehension of tiles",
+        f"def k(x):\n{_ROWS}    tiles = [{_TILE} for _ in range(n)]\n    for i in range(n):\n"
+        "        nisa.dma_copy(dst=tiles[i], src=x[i])\n    for i in range(n):\n"
+        "        nisa.dma_copy(dst=out[i], src=tiles[n - 1 - i])\n    return out\n",
+        _reversed, 3, 4, 5,
+    ),
+    _case(
+        "lists of lists of tiles",
+        "def k(x):\n    n, m, p, f = x.shape\n    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
+        f"    rows = []\n    for i in range(n):\n        row = []\n        for j in range(m):\n"
+        f"            row.append({_TILE})\n"
+        "            nisa.dma_copy(dst=row[j], src=x[i, j])\n        rows.append(row)\n    for i in range(n):\n"
+        "        for j in range(m):\n            nisa.dma_copy(dst=out[n - 1 - i, j], src=rows[i][m - 1 - j])\n"
+        "    return out\n",
+        lambda given: given["x"][::-1, ::-1], 2, 3, 4, 5,
+    ),
+    _case(
+        "one list from two loops",
+        "def k(x):\n    n, m, p, f = x.shape\n    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
+        f"    tiles = []\n    for i in range(n):\n        for j in range(m):\n            t = {_TILE}\n"
+        "            nisa.dma_copy(dst=t, src=x[i, j])\n            tiles.append(t)\n    for i in range(n):\n"
+        "        for j in range(m):\n            nisa.dma_copy(dst=out[i, j], src=tiles[i * m + j])\n    return out\n",
+        _same, 2, 3, 4, 5,
+    ),
+    _case(
+        "pairs that a helper lists",
+        "def tiled(total, size):\n    made = []\n    for i in range((total + size - 1) // size):\n"
+        "        start = i * size\n"
+        "        made.append((start, min(size, total - start)))\n    return tuple(made)\n\n\n"
+        f"def k(x):\n{_MATRIX}    for start, size in tiled(f, 3):\n"
+        "        t = nl.ndarray((p, size), dtype=x.dtype, buffer=nl.sbuf)\n"
+        "        nisa.dma_copy(dst=t, src=x[:, start:start + size])\n"
+        "        nisa.dma_copy(dst=out[:, start:start + size], src=t)\n    return out\n",
+        _same, 4, 7,
+    ),
+    _case(
+        "tiles of different sizes in a list",
+        f"def k(x):\n{_MATRIX}    tiles = []\n    n = (f + 2) // 3\n    for i in range(n):\n"
+        "        size = min(3, f - i * 3)\n        t = nl.ndarray((p, size), dtype=x.dtype, buffer=nl.sbuf)\n"
+        "        nisa.dma_copy(dst=t, src=x[:, i * 3:i * 3 + size])\n        tiles.append(t)\n    for i in range(n):\n"
+        "        nisa.dma_copy(dst=out[:, i * 3:i * 3 + min(3, f - i * 3)], src=tiles[i])\n    return out\n",
+        _same, 4, 7,
+    ),
+    _case(
+        "objects in a list",
+        f"def k(x):\n{_ROWS}    made = []\n    for i in range(n):\n"
+        f"        made.append({{'at': n - 1 - i, 'tile': {_TILE}}})\n"
+        "    for item in made:\n        nisa.dma_copy(dst=item['tile'], src=x[item['at']])\n"
+        "    for item, j in zip(made, range(n)):\n        nisa.dma_copy(dst=out[j], src=item['tile'])\n"
+        "    return out\n",
+        _reversed, 3, 4, 5,
+    ),
+    _case(
+        "a counter that advances",
+        f"def k(x):\n{_MATRIX}    at = 0\n    for i in range(f):\n        t = {_COLUMN}\n"
+        "        nisa.dma_copy(dst=t, src=x[:, at:at + 1])\n"
+        "        nisa.dma_copy(dst=out[:, f - 1 - at:f - at], src=t)\n        at += 1\n    return out\n",
+        lambda given: given["x"][:, ::-1], 4, 7,
+    ),
+    _case(
+        "a counter of two loops and a step",
+        f"def k(x):\n{_MATRIX}    at = 0\n    for i in range(0, f, 2):\n        for j in range(2):\n"
+        f"            t = {_COLUMN}\n"
+        "            nisa.dma_copy(dst=t, src=x[:, at:at + 1])\n"
+        "            nisa.dma_copy(dst=out[:, i + 1 - j:i + 2 - j], src=t)\n            at += 1\n    return out\n",
+        lambda given: given["x"].reshape(4, 3, 2)[:, :, ::-1].reshape(4, 6), 4, 6,
+    ),
+    _case(
+        "a flag of the first round",
+        f"def k(x):\n    n, p, f = x.shape\n    out = nl.ndarray((p, f), dtype=x.dtype, buffer=nl.shared_hbm)\n"
+        f"    acc = {_TILE}\n"
+        f"    first = True\n    for i in range(n):\n        t = {_TILE}\n        nisa.dma_copy(dst=t, src=x[i])\n"
+        "        if first:\n            nisa.tensor_copy(dst=acc, src=t)\n        else:\n"
+        "            nisa.tensor_tensor(dst=acc, data1=acc, data2=t, op=nl.maximum)\n        first = False\n"
+        "    nisa.dma_copy(dst=out, src=acc)\n    return out\n",
+        lambda given: given["x"].max(0), 3, 4, 5,
+    ),
+    _case(
+        "a while that counts",
+        f"def k(x):\n{_MATRIX}    at = 0\n    while at < f:\n        t = {_COLUMN}\n"
+        "        nisa.dma_copy(dst=t, src=x[:, at:at + 1])\n        nisa.dma_copy(dst=out[:, at:at + 1], src=t)\n"
+        "        at += 1\n    return out\n",
+        _same, 4, 7,
+    ),
+)  # fmt: skip
