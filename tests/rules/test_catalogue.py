@@ -40,6 +40,14 @@ CATALOGUE = {
     "PC704": ("operand-space-illegal", "error", "certain"),
     "PC707": ("dtype-not-on-target", "error", "certain"),
     "PC708": ("instruction-not-on-target", "error", "certain"),
+    "PC801": ("api-generations-mixed", "error", "certain"),
+    "PC802": ("api-removed", "error", "certain"),
+    "PC803": ("api-deprecated", "note", "certain"),
+    "PC804": ("api-unknown", "error", "certain"),
+    "PC805": ("api-argument-unknown", "error", "certain"),
+    "PC806": ("api-meaning-changed", "warning", "certain"),
+    "PC807": ("output-buffer-kind-wrong", "error", "certain"),
+    "PC808": ("language-subset-violated", "error", "certain"),
 }
 ABOUT_ROUNDING = {"PC205", "PC302"}
 

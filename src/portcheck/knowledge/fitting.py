@@ -15,6 +15,8 @@ from portcheck.knowledge.semantics import Semantics
 from portcheck.knowledge.versions import NkiVersion
 
 _NAMES_SHOWN = 3
+_NEAR = 0.75
+"""How alike two words are of which one is the other misspelt, as difflib measures it."""
 
 
 class MisfitKind(StrEnum):
@@ -82,7 +84,7 @@ def _unlisted(knowledge: Knowledge, name: str, version: NkiVersion) -> Misfit | 
     for twin in releases.twins(name):
         if twin in knowledge.apis or twin in knowledge.object_names:
             since, _ = _range_of(knowledge, twin)
-            first = next((item.label for item in releases.versions if item.root == releases.root_of(name)), "")
+            first = releases.first_in(releases.root_of(name))
             is_older = NkiVersion.parse(since) < NkiVersion.parse(first)
             return Misfit(MisfitKind.GONE, bound=first) if is_older else Misfit(MisfitKind.LATER, bound=since)
     owner, _, word = name.rpartition(".")
@@ -148,8 +150,10 @@ def _stranger(knowledge: Knowledge, entry: Api, version: NkiVersion, word: str) 
 
 
 def _is_misspelt(form: ApiVersion, found: Misfit) -> bool:
-    """Whether a keyword that only `**kwargs` takes is a mistake: no version of an instruction has it."""
-    return found.kind is MisfitKind.ARGUMENT_UNKNOWN and form.semantics not in _OPEN
+    """Whether a keyword that only `**kwargs` takes is a mistake: no version has it, and it is spelled like another."""
+    if found.kind is not MisfitKind.ARGUMENT_UNKNOWN or form.semantics in _OPEN:
+        return False
+    return bool(get_close_matches(found.argument, [item.name for item in form.parameters], n=1, cutoff=_NEAR))
 
 
 _OPEN = frozenset({Semantics.DECORATOR, Semantics.LAUNCH, Semantics.MEASURE})

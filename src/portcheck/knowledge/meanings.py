@@ -15,8 +15,8 @@ class Change:
     """From version `at` a call means `after`, before it `before`, where all its conditions hold.
 
     `given`, `omitted` and `position` are parameters that must be given, left out, or given by position. `rank` is the
-    least number of dimensions of its source. `integers` says that it writes integers, `fraction_into_integers` that
-    besides its value is a float.
+    least number of dimensions of its source, `axis` the number of its axis. `integers` says that it writes integers,
+    `fraction_into_integers` that besides its value is a float.
     """
 
     key: str
@@ -26,6 +26,7 @@ class Change:
     omitted: tuple[str, ...]
     position: tuple[str, ...]
     rank: int
+    axis: int | None
     integers: bool
     fraction_into_integers: bool
     before: str
@@ -59,6 +60,7 @@ def _change(key: str, table: Table, sources: Sources) -> Change:
         omitted=table.texts("omitted", ()),
         position=table.texts("position", ()),
         rank=table.integer("rank", 0),
+        axis=table.integer("axis") if table.has("axis") else None,
         integers=table.flag("integers", False),
         fraction_into_integers=table.flag("fraction_into_integers", False),
         before=table.text("before"),

@@ -21,6 +21,11 @@ class Release:
     source: str
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it stands for all SDKs that shipped the version."""
+        return not self.version.sdk
+
+    @property
     def version(self) -> NkiVersion:
         """The version as an ordered label."""
         return NkiVersion.parse(self.label)
@@ -28,8 +33,9 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """All versions, oldest first; `packages` are those whose every public name is in the tables.
+    """All versions, oldest first, a release of an SDK that differs before its version.
 
+    `packages` are those whose every public name is in the tables,
     `modules` are modules inside of packages that hand on the package's names, with that package.
     """
 
@@ -44,13 +50,17 @@ class Releases:
 
     def at(self, version: NkiVersion) -> Release:
         """What is known about `version`: of the newest that is not newer, else of the oldest."""
-        older = [item for item in self.versions if (item.version.major, item.version.minor) <= version.numbers]
+        older = [item for item in self.versions if item.version.numbers <= version.numbers]
         return older[-1] if older else self.versions[0]
 
     def root_of(self, name: str) -> str:
         """The root package that the qualified `name` lies in, "" for none."""
         roots = dict.fromkeys(item.root for item in self.versions)
         return next((root for root in roots if name == root or name.startswith(f"{root}.")), "")
+
+    def first_in(self, root: str) -> str:
+        """The first version whose kernels are written in the package `root`."""
+        return next(item.label for item in self.versions if item.is_whole and item.root == root)
 
     def twins(self, name: str) -> tuple[str, ...]:
         """`name` as it would be called in the other root packages."""
@@ -77,7 +87,7 @@ def load_releases(path: Path) -> Releases:
     packages = frozenset(name for name, table in root.table("package").items() if sources.cite(table))
     modules = {name: _module(table, sources) for name, table in root.table("module").items()}
     root.finish()
-    return Releases(tuple(sorted(versions, key=lambda item: item.version)), packages, modules)
+    return Releases(versions, packages, modules)
 
 
 def _module(table: Table, sources: Sources) -> str:

@@ -199,8 +199,9 @@ def _empty(source: SourceFile) -> Program:
 
 
 def _included(program: Program) -> dict[str, SourceFile]:
-    """The other files that operations of `program` stand in."""
-    paths = {op.span.path for op in kernel_operations(program)} - {program.path, ""}
+    """The other files that operations and uses of `program` stand in."""
+    places = (*(op.span for op in kernel_operations(program)), *(use.span for use in program.uses))
+    paths = {span.path for span in places} - {program.path, ""}
     return {path: read_source(path) for path in sorted(paths)}
 
 

@@ -35,7 +35,7 @@ from portcheck.frontends.nki.values import (
 )  # fmt: skip
 from portcheck.frontends.nki.views import mask_by_position
 from portcheck.ir import Expr, Operator, Space, Symbol, integer
-from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, NkiSpace, OperatorObject, Parameter, Role
+from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, Form, NkiSpace, OperatorObject, Parameter, Reception, Role
 
 _QUALIFIED = 2
 """Names of operator objects have at least this many dots, unless they are defaults written as signatures write them."""
@@ -47,8 +47,8 @@ class Call:
     """One call: `values` by parameter name, `rest` what a starred parameter collects, `hint` the name it is bound to.
 
     `receiver` is the tensor whose method is called. `asked` are the roles that were asked for so far, `undecided`
-    those asked for as a flag whose value is not known. The first `positions` values were given by position. `obstacle`
-    is why it was not understood, if so.
+    those asked for as a flag whose value is not known. The first `positions` values were given by position; what is
+    `passed_over` the version ignores. `obstacle` is why it was not understood, if so.
     """
 
     context: Context
@@ -62,6 +62,7 @@ class Call:
     asked: set[Role] = field(default_factory=set)
     undecided: set[Role] = field(default_factory=set)
     positions: int = 0
+    passed_over: dict[str, Value] = field(default_factory=dict)
     obstacle: str = ""
 
     def given(self, role: Role) -> Value | None:
@@ -199,9 +200,18 @@ def bind(
             call.rest.append(value)
     for name, value in keywords.items():
         if name not in names and not takes_any:
+            if _is_passed_over(context):
+                call.passed_over[name] = value
+                continue
             call.misfits.append(f"no parameter {name}")
         call.values[name] = value
     return call
+
+
+def _is_passed_over(context: Context) -> bool:
+    """Whether the version ignores keywords that a call does not have."""
+    ruling = context.knowledge.forms.ruling(Form.UNKNOWN_KEYWORD, context.version)
+    return ruling is not None and ruling.reception is Reception.IGNORED
 
 
 def _role_called(name: str) -> Role:

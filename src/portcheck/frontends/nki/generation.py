@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from portcheck.frontends.nki.mentions import mentions, modules_imported
-from portcheck.knowledge import Knowledge, NkiVersion
+from portcheck.knowledge import Form, Knowledge, NkiVersion, Reception
 from portcheck.knowledge.fitting import Misfit, MisfitKind, Written, call_misfits, name_misfit
 from portcheck.knowledge.releases import Release
 
@@ -88,8 +88,15 @@ def _misfits(found: Sequence[Named], release: Release, knowledge: Knowledge) -> 
         if written is None:
             continue
         for misfit in call_misfits(knowledge, name, release.version, written):
-            if misfit.kind not in _SAYS_NOTHING:
+            if misfit.kind not in _SAYS_NOTHING and not _is_ignored(misfit, release, knowledge):
                 yield _about(name, misfit)
+
+
+def _is_ignored(misfit: Misfit, release: Release, knowledge: Knowledge) -> bool:
+    """Whether `release` passes over a keyword that it does not have."""
+    ruling = knowledge.forms.ruling(Form.UNKNOWN_KEYWORD, release.version)
+    is_keyword = misfit.kind in (MisfitKind.ARGUMENT_GONE, MisfitKind.ARGUMENT_LATER)
+    return is_keyword and ruling is not None and ruling.reception is Reception.IGNORED
 
 
 def _about(name: str, misfit: Misfit) -> str:
@@ -101,7 +108,7 @@ def _about(name: str, misfit: Misfit) -> str:
 def _reasons(misfits: Mapping[Release, Sequence[str]], best: Release) -> Iterator[str]:
     """Why the version is `best`: what newer ones do not accept, then older ones, then what it does not itself."""
     labels = list(misfits)
-    fitting = [release.label for release in labels if not misfits[release]]
+    fitting = [release.label for release in labels if not misfits[release] and (release.is_whole or release is best)]
     if fitting:
         shown = fitting[0] if len(fitting) == 1 else f"{fitting[0]} to {fitting[-1]}"
         yield f"{shown} accept{'s' if len(fitting) == 1 else ''} every call"

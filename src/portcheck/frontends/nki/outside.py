@@ -80,5 +80,7 @@ def _operand(value: ast.expr, aliases: Mapping[str, str]) -> OperandUse:
             return NumberUse(literal(number))
         case ast.Constant(value=str(text)):
             return TextUse(text)
+        case ast.Name(id=word):
+            return OtherUse(word)
         case _:
             return OtherUse(type(value).__name__.lower())

@@ -62,7 +62,7 @@ def note_call(call: Call, value: Value) -> None:
             position=place if place < positions else None,
             operand=operand_of(context, given),
         )
-        for place, (name, given) in enumerate(call.values.items())
+        for place, (name, given) in enumerate((*call.values.items(), *call.passed_over.items()))
     ]
     arguments[positions:positions] = [
         Argument(parameter="", operand=operand_of(context, given), position=positions + place)

@@ -1,0 +1,104 @@
+"""Where a kernel's results live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from portcheck.core.finding import Certainty, Severity
+from portcheck.core.source import Span
+from portcheck.ir import Alloc, Kernel, Program, Return, Space, operations
+from portcheck.ir.uses import NameUse, OtherUse, TextUse, TileUse, Use
+from portcheck.knowledge import Knowledge, NkiSpace, NkiVersion, Role
+from portcheck.rules._base import Draft, Example, Pair, rule
+from portcheck.rules.generation.examples import CUDA, PORT
+from portcheck.rules.generation.wording import listed
+
+_PRIVATE = PORT.replace("nl.shared_hbm", "nl.private_hbm")
+_ON_CHIP = PORT.replace("    return y\n", "    return tile\n")
+_ON_CHIP_SPACES = {Space.SHARED: NkiSpace.SBUF, Space.PSUM: NkiSpace.PSUM}
+
+
+@rule(
+    "PC807",
+    "output-buffer-kind-wrong",
+    Severity.ERROR,
+    Certainty.CERTAIN,
+    documentation="""
+A tensor that the kernel hands back lives in a memory that the target version does not hand back from: from 0.3 it must
+be in `shared_hbm`; before, any tensor in HBM would do. A tile in SBUF or PSUM can never be handed back.
+
+**What the version does.** From 0.3 the kernel does not compile.
+
+**How to fix.** Allocate the result with `buffer=nl.shared_hbm` and copy the tile into it.
+
+**How we know.** The call that allocates the tensor says where. A tensor that the kernel was given
+is not judged, nor is a function that nothing makes a kernel of.
+""",
+    examples=(
+        Example(title="in shared_hbm", cuda=CUDA, nki=PORT, hit=False),
+        Example(title="in private_hbm, read as 0.2", cuda=CUDA, nki=_PRIVATE, hit=False, nki_version="0.2"),
+        Example(title="in private_hbm, read as 0.3", cuda=CUDA, nki=_PRIVATE, hit=True, nki_version="0.3"),
+        Example(title="a tile on the chip", cuda=CUDA, nki=_ON_CHIP, hit=True),
+    ),
+)
+def output_buffer_kind_wrong(pair: Pair) -> Iterator[Draft]:
+    """A returned tensor lives in a memory from which the target version returns nothing."""
+    program = pair.nki.program
+    release = pair.knowledge.releases.at(NkiVersion.parse(program.version))
+    for kernel in program.kernels:
+        if not _is_marked(kernel, program):
+            continue
+        for name in _returned(kernel):
+            space, place = _space_of(name, kernel, program, pair.knowledge)
+            if space is None or space in release.outputs:
+                continue
+            yield Draft(
+                message=f"`{kernel.name}` returns `{name}`, which lives in {space.value}; kernels of NKI "
+                f"{program.version} return tensors in {listed([item.value for item in release.outputs])}.",
+                remedy=f"Allocate `{name}` with `buffer=nl.{NkiSpace.SHARED_HBM.value}`, and copy tiles into it.",
+                nki=place,
+            )
+
+
+def _is_marked(kernel: Kernel, program: Program) -> bool:
+    """Whether something makes a kernel of the function: else it may be one that kernels call."""
+    outside = [use for use in program.uses if not use.kernel]
+    given = [argument.operand for use in outside for run in use.runs for argument in run.arguments]
+    return any(kernel.span.covers(use.span) for use in outside) or OtherUse(kernel.name) in given
+
+
+def _returned(kernel: Kernel) -> Iterator[str]:
+    """The buffers that `kernel` hands back and that are no parameters of it, each once."""
+    given = {parameter.name for parameter in kernel.parameters}
+    returned = [name for op in operations(kernel.body) if isinstance(op, Return) for name in op.buffers]
+    yield from (name for name in dict.fromkeys((*kernel.results, *returned)) if name not in given)
+
+
+def _space_of(name: str, kernel: Kernel, program: Program, knowledge: Knowledge) -> tuple[NkiSpace | None, Span | None]:
+    """The memory that the buffer `name` lives in, as far as it is known, and where that is said."""
+    for use in program.uses:
+        if use.kernel == kernel.name and _makes(use, name):
+            space = _stated(use, knowledge)
+            if space is not None:
+                return space, use.span
+    for op in operations(kernel.body):
+        if isinstance(op, Alloc) and op.name == name:
+            return _ON_CHIP_SPACES.get(op.type.space), op.span
+    return None, None
+
+
+def _makes(use: Use, name: str) -> bool:
+    return any(isinstance(run.result, TileUse) and run.result.buffer == name for run in use.runs)
+
+
+def _stated(use: Use, knowledge: Knowledge) -> NkiSpace | None:
+    for run in use.runs:
+        for argument in run.with_role(Role.BUFFER):
+            match argument.operand:
+                case NameUse(name):
+                    return knowledge.space(name)
+                case TextUse(text) if text in list(NkiSpace):
+                    return NkiSpace(text)
+                case _:
+                    pass
+    return None
