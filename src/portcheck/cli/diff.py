@@ -100,6 +100,13 @@ _Dtype = Annotated[
         metavar="NAME=VALUE",
     ),
 ]
+_Value = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="The value of a parameter of the port that is no tensor, or of one of its attributes; may be repeated.",
+        metavar="NAME=VALUE",
+    ),
+]
 _NvccFlags = Annotated[
     str,
     typer.Option(
@@ -134,6 +141,7 @@ def diff(
     nki_root: NkiRoot = None,
     shape: _Shape = None,
     dtype: _Dtype = None,
+    value: _Value = None,
     nvcc_flags: _NvccFlags = "",
     assume: _Assume = None,
     no_color: _NoColor = False,
@@ -166,6 +174,7 @@ def diff(
             nki_roots=module_roots(nki_root or ()),
             shapes=sizes(shape or ()),
             dtypes=named_values("--dtype", dtype or ()),
+            values=named_values("--value", value or ()),
             nvcc_flags=" ".join((*flags.known, *flags.ignored)),
             assumptions=assumptions(assume or ()),
         )

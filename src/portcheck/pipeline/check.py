@@ -68,7 +68,8 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
     evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", lost)
     port = nki.lower([nki_name]) if nki_name else _empty(nki_source)  # not earlier: what reads it may still be at work
     sources = {**given, **included, **_included(port)}
-    _require_parameters(request.dtypes, port)
+    _require_parameters("--dtype", request.dtypes, port)
+    _require_parameters("--value", request.values, port)
     other = facts_of(port)
     failures = [*_invalid(original), *_invalid(port)]
     known = len(failures)
@@ -165,13 +166,15 @@ def _require_version(text: str | None) -> None:
         )
 
 
-def _require_parameters(stated: Sequence[tuple[str, str]], port: Program) -> None:
+def _require_parameters(option: str, stated: Sequence[tuple[str, str]], port: Program) -> None:
+    """Raises InputError where something is stated of no parameter of the port, nor of a part of one (`config.eps`)."""
     known = [parameter.name for kernel in port.kernels for parameter in kernel.parameters]
     for name, _ in stated:
-        if known and name not in known:
+        root = name.partition(".")[0].partition("[")[0]
+        if known and name not in known and root not in known:
             listed = f"its parameters are {', '.join(known)}"
             raise InputError(
-                f'--dtype {name}: the port has no parameter "{name}"', hint=did_you_mean(name, known) or listed
+                f'{option} {name}: the port has no parameter "{root}"', hint=did_you_mean(root, known) or listed
             )
 
 
@@ -190,6 +193,7 @@ def _nki_options(request: Request, target: str) -> NkiOptions:
         target=target,
         shapes=request.shapes,
         dtypes=request.dtypes,
+        values=request.values,
         roots=request.nki_roots,
     )
 

@@ -38,5 +38,6 @@ def stated_options(request: Request) -> tuple[str, ...]:
     lines += [f"define {name}={value}" for name, value in request.defines]
     lines += [f"shape {name}={value}" for name, value in request.shapes]
     lines += [f"dtype {name}={value}" for name, value in request.dtypes]
+    lines += [f"value {name}={value}" for name, value in request.values]
     lines += [f"assumed: {assumption}" for assumption in request.assumptions]
     return tuple(lines)

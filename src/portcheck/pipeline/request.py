@@ -20,5 +20,6 @@ class Request:
     nki_roots: tuple[str, ...] = ()
     shapes: tuple[tuple[str, str], ...] = ()
     dtypes: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
     nvcc_flags: str = ""
     assumptions: tuple[str, ...] = ()

@@ -49,6 +49,7 @@ def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argu
     names = dict(launch.arguments)
     found = _Bound(kernel)
     for name, value in flat.items():
+        found.symbols[f"{name} is None"] = value is None
         if not isinstance(value, np.ndarray) or value.ndim == 0:
             _bind_scalar(found, name, value)
     for parameter in kernel.parameters:

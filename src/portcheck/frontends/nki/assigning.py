@@ -10,16 +10,19 @@ from portcheck.frontends.nki import operators
 from portcheck.frontends.nki.attributes import bind_target, items_of, name_size
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import Operand, as_number, as_view, operand, settled, store
+from portcheck.frontends.nki.dunders import special
 from portcheck.frontends.nki.evaluate import evaluate, selectors
 from portcheck.frontends.nki.failure import MisunderstoodError, NeedsUnrollingError, UnfollowedError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.mutation import changing, lose
+from portcheck.frontends.nki.objects import set_attribute
 from portcheck.frontends.nki.series import write_out
 from portcheck.frontends.nki.subscripts import indexed, key_of
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
+    Instance,
     Items,
     Joining,
     Parameter,
@@ -85,16 +88,18 @@ def _join(context: Context, frame: Frame, target: cst.CSTNode, value: Joining) -
 
 def _set_attribute(context: Context, frame: Frame, target: cst.Attribute, value: Value) -> None:
     owner = evaluate(context, frame, target.value)
-    if not isinstance(owner, Table):
-        raise UnfollowedError(f"{frame.segment.text(target)} is assigned to")
-    changing(context, owner)
-    owner.entries[target.attr.value] = value
+    set_attribute(context, owner, target.attr.value, value)
 
 
 def _put(context: Context, frame: Frame, target: cst.Subscript, value: Value, via: str, mode: WriteMode) -> None:
     """`target = value` for an indexed target."""
     owner = evaluate(context, frame, target.value)
     chosen = selectors(context, frame, target)
+    if isinstance(owner, Instance):
+        given = chosen[0] if len(chosen) == 1 else Items(list(chosen))
+        if special(context, owner, "setitem", given, value) is None:
+            raise UnfollowedError(f"{frame.segment.text(target)} is assigned to")
+        return
     if isinstance(owner, Items | Table):
         _put_python(context, owner, chosen, value)
         return
@@ -112,7 +117,7 @@ def _put(context: Context, frame: Frame, target: cst.Subscript, value: Value, vi
 
 
 def _put_python(context: Context, owner: Items | Table, chosen: Sequence[Value], value: Value) -> None:
-    key = key_of(chosen[0]) if len(chosen) == 1 else None
+    key = key_of(chosen[0] if len(chosen) == 1 else Items(list(chosen)))
     if isinstance(owner, Items):
         write_out(context, owner)
     changing(context, owner)

@@ -10,21 +10,30 @@ from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.arithmetic import known_int, literal, product
 from portcheck.frontends.nki.bind import item_size
 from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.dunders import special
+from portcheck.frontends.nki.enumerations import members_of
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.mutation import changing
+from portcheck.frontends.nki.objects import attribute_of, fields_in_order
+from portcheck.frontends.nki.parameters import part
 from portcheck.frontends.nki.series import elements
 from portcheck.frontends.nki.values import (
+    Class,
+    ClassKind,
     Counter,
     External,
     Format,
     Grid,
+    Instance,
     Items,
+    Key,
     Method,
     Package,
     Parameter,
     Result,
     Series,
     ShapeOf,
+    Super,
     Table,
     Text,
     Unknown,
@@ -50,6 +59,8 @@ def attribute(context: Context, target: Value, name: str) -> Value:
             return _of_parameter(context, parameter, name)
         case View() | Result():
             return _of_tile(context, target, name)
+        case Instance() | Class() | Super():
+            return attribute_of(context, target, name)
         case Table(entries) if name in entries:
             return entries[name]
         case Items(held=values) if name in _GRID_PARTS[: len(values)] and all(
@@ -93,7 +104,7 @@ def _of_parameter(context: Context, parameter: str, name: str) -> Value:
         return _of_tile(context, context.parameter_view(parameter), name)
     if facts.is_tensor or name in _TENSOR_METHODS:
         return Method(Parameter(parameter), name)
-    return Unknown(f"{parameter}.{name}", f"{parameter}.{name} is an attribute of a parameter")
+    return part(context, f"{parameter}.{name}")
 
 
 _TENSOR_METHODS = frozenset({"reshape", "broadcast_to", "ap", "view", "expand_dims", "permute", "rearrange"})
@@ -128,8 +139,14 @@ def items_of(context: Context, value: Value) -> list[Value] | None:
             return elements(series)
         case Items(values):
             return list(values)
+        case Instance():
+            fields = fields_in_order(value)
+            iterated = special(context, value, "iter") if fields is None else None
+            return items_of(context, iterated) if iterated is not None else fields
+        case Class() if value.kind is ClassKind.ENUMERATION:
+            return list(members_of(value))
         case Table(entries):
-            return [Text(key) if isinstance(key, str) else literal(key) for key in entries]
+            return [value_of_key(key) for key in entries]
         case Counter(start, stop, step):
             ends = [known_int(start), known_int(stop), known_int(step)]
             if ends[0] is None or ends[1] is None or not ends[2]:
@@ -141,6 +158,19 @@ def items_of(context: Context, value: Value) -> list[Value] | None:
             return None if facts.rank is None else list(context.parameter_view(parameter).shape)
         case _:
             return None
+
+
+def value_of_key(key: Key) -> Value:
+    """What a key of a dictionary stands for."""
+    match key:
+        case str():
+            return Text(key)
+        case bool() | int() | float():
+            return literal(key)
+        case tuple():
+            return Items([value_of_key(part) for part in key])
+        case _:
+            return key
 
 
 def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Context) -> bool:
@@ -198,7 +228,7 @@ def unpacked(context: Context, value: Value, names: list[str]) -> list[Value] | 
         name_shape(context, value, names)
         return list(value.values)
     if isinstance(value, Parameter) and not context.facts[value.name].is_tensor:
-        return [Symbol(f"{value.name}[{place}]", INT64) for place in range(len(names))]
+        return [part(context, f"{value.name}[{place}]", INT64) for place in range(len(names))]
     if isinstance(value, Unknown) and not value.parts:
         return [Symbol(f"{value.text}[{place}]", INT64) for place in range(len(names))]
     if isinstance(value, Table | Counter):

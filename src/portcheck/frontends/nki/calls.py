@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
@@ -11,22 +12,32 @@ from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dt
 from portcheck.frontends.nki.arrays import ARRAY_LIBRARIES, array_call
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype, bind
+from portcheck.frontends.nki.classes import found_in
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.lowering import lower_call
+from portcheck.frontends.nki.mutation import lose_all
+from portcheck.frontends.nki.object_calls import object_call
+from portcheck.frontends.nki.objects import instantiated
 from portcheck.frontends.nki.python_calls import python_call
 from portcheck.frontends.nki.python_methods import method_call
 from portcheck.frontends.nki.uses import note_call, note_unknown_call
 from portcheck.frontends.nki.values import (
+    NONE,
+    Accessed,
     Bound,
+    BoundMethod,
+    Class,
     External,
     Function,
+    Instance,
     Items,
     Method,
     Parameter,
     Result,
+    Super,
     Table,
     Unknown,
     Value,
@@ -41,6 +52,8 @@ def call_expression(context: Context, frame: Frame, node: cst.CSTNode, hint: str
     """The value of a call; what it does is emitted."""
     assert isinstance(node, cst.Call)
     callee = context.evaluate(context, frame, node.func, "")
+    if callee == External("super") and not node.args:
+        return _super(frame)
     via = frame.segment.text(node.func)
     positional: list[Value] = []
     keywords: dict[str, Value] = {}
@@ -56,6 +69,17 @@ def call_expression(context: Context, frame: Frame, node: cst.CSTNode, hint: str
         else:
             positional.append(value)
     return call_value(context, callee, via, hint, positional, keywords)
+
+
+def _super(frame: Frame) -> Value:
+    """`super()` in a method: the object that it was called on, seen from behind the class that it is defined in."""
+    inner: Frame | None = frame
+    while inner is not None and (inner.method is None or inner.method.owner is None):
+        inner = inner.parent
+    if inner is None or inner.method is None or inner.method.owner is None or not inner.method.node.params.params:
+        return Unknown("super()", "super() outside a method", kind=OpaqueKind.CALL)
+    first = inner.names.get(inner.method.node.params.params[0].name.value, NONE)
+    return Super(inner.method.owner, first)
 
 
 def _unpacked(context: Context, star: str, value: Value, keywords: dict[str, Value]) -> list[Value] | None:
@@ -78,10 +102,26 @@ def call_value(
             return context.call(context, callee, positional, keywords)
         case Bound(function, given, named):
             return call_value(context, function, via, hint, [*given, *positional], {**dict(named), **keywords})
+        case BoundMethod(function, receiver):
+            return context.call(context, function, [receiver, *positional], keywords)
+        case Accessed(_, function):
+            return call_value(context, function, via, hint, positional, keywords)
+        case Class():
+            made = instantiated(context, callee, positional, keywords)
+            return made if made is not None else kept(context, via, positional, keywords)
+        case Instance() if (called := found_in(callee.owner, "__call__")) is not None:
+            return call_value(context, called, via, hint, [callee, *positional], keywords)
+        case Method(Super(), _):
+            return NONE
         case Method(receiver, name):
             return _method(context, receiver, name, via, hint, positional, keywords)
         case _:
             return kept(context, via, positional, keywords)
+
+
+def invoke(context: Context, callee: Value, via: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    """The value of calling `callee`, which no call in the text names."""
+    return call_value(context, callee, via or "call", "", positional, keywords)
 
 
 def _external(
@@ -99,16 +139,20 @@ def _external(
     if is_nki(name):
         note_unknown_call(context, name, positional, keywords)
     else:
-        modelled = python_call(
-            context, name, positional, keywords, lambda value, given: call_value(context, value, via, "", given, {})
-        )
+        modelled = object_call(context, name, positional, keywords)
+        if modelled is None:
+            modelled = python_call(
+                context, name, positional, keywords, lambda value, given: call_value(context, value, via, "", given, {})
+            )
         if modelled is None and name.partition(".")[0] in ARRAY_LIBRARIES:
             modelled = array_call(context, name.rpartition(".")[2], positional, keywords)
         if modelled is not None:
             return modelled
         if name.rpartition(".")[2] == "dtype" and len(positional) == 1:
             return positional[0]
-    return kept(context, via, positional, keywords)
+    root = name.partition(".")[0]
+    is_plain = is_nki(name) or root in ARRAY_LIBRARIES or root in sys.stdlib_module_names or "." not in name
+    return kept(context, via, positional, keywords, is_plain=is_plain)
 
 
 def _scalar_of(dtype: DType, value: Value) -> Value:
@@ -187,9 +231,16 @@ def _by_last_word(knowledge: Knowledge) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def kept(context: Context, via: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """A call whose text is not at hand: it may read and write every buffer it is given."""
+def kept(
+    context: Context, via: str, positional: Sequence[Value], keywords: Mapping[str, Value], *, is_plain: bool = False
+) -> Value:
+    """A call whose text is not at hand: it may read and write every buffer it is given, and change every object.
+
+    One that is plain changes no object.
+    """
     given = [*positional, *keywords.values()]
+    if not is_plain:
+        lose_all(context, f"{via}, which is not in reach, may change it", *given)
     flat = [item for value in given for item in leaves_of(value)]
     buffers = buffers_of(context, *flat)
     reference = context.builder.result(

@@ -49,6 +49,8 @@ class Facts:
     rank: int | None = None
     highest: int = -1
     is_written: bool = False
+    is_optional: bool = False
+    is_part: bool = False
     names: dict[int, str] = field(default_factory=dict)
 
     def seen(self, rank: int) -> None:
@@ -76,8 +78,10 @@ class Context:
     scalars: dict[str, DType]
     shapes: dict[str, str]
     dtypes: dict[str, str]
+    values: dict[str, str]
     evaluate: Callable[[Context, Frame, cst.CSTNode, str], Value]
     call: Callable[[Context, Function, Sequence[Value], dict[str, Value]], Value]
+    invoke: Callable[[Context, Value, str, Sequence[Value], dict[str, Value]], Value]
     run: Callable[[Context, Frame, Sequence[cst.CSTNode]], Flow]
     truth: Callable[[Context, Value], bool | None]
     buffers: dict[str, None] = field(default_factory=dict)
@@ -101,6 +105,8 @@ class Context:
     views: dict[str, View] = field(default_factory=dict)
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
+    parts: dict[str, None] = field(default_factory=dict)
+    home: Frame | None = None
     homes: dict[Scope, Frame] = field(default_factory=dict)
     pending: set[tuple[Scope, str]] = field(default_factory=set)
 
@@ -191,9 +197,10 @@ class Context:
         """The tensor parameter `name`; `rank` is assumed as long as nothing shows it (0: what was assumed last)."""
         facts = self.facts[name]
         facts.is_tensor = True
+        self.use(name)
         found = self.views.get(name)
         last = _USUAL_RANK if found is None else len(found.dimensions)
-        stated = len(_sizes(self.shapes.get(name, "")))
+        stated = len(sizes_in(self.shapes.get(name, "")))
         assumed = facts.rank if facts.rank is not None else max(facts.highest + 1, rank or last)
         count = stated or assumed
         if found is None or len(found.dimensions) != count:
@@ -205,6 +212,16 @@ class Context:
             self.views[name] = found
         return found
 
+    def use(self, name: str) -> None:
+        """Notes that a part of a parameter is used: it is a parameter of its own then."""
+        if self.facts[name].is_part:
+            self.parts[name] = None
+
+    def scalar(self, name: str) -> Symbol:
+        """The parameter `name`, or part of one, as a number."""
+        self.use(name)
+        return Symbol(name, self.stated_dtype(name) or self.scalars.get(name, dtype_of(name)))
+
     def size_of(self, name: str, position: int) -> Expr:
         """The extent of dimension `position` of the parameter `name`: stated, or a symbol."""
         facts = self.facts[name]
@@ -214,7 +231,7 @@ class Context:
 
     def _size_at(self, name: str, position: int) -> Expr:
         facts = self.facts[name]
-        stated = _sizes(self.shapes.get(name, ""))
+        stated = sizes_in(self.shapes.get(name, ""))
         if position < len(stated):
             return integer(stated[position])
         symbol = facts.names.get(position, f"{name}.shape[{position}]")
@@ -222,7 +239,7 @@ class Context:
 
     def size(self, symbol: str) -> Expr:
         """The size called `symbol`, as a number where the options state it."""
-        stated = _sizes(self.shapes.get(symbol, ""))
+        stated = sizes_in(self.shapes.get(symbol, ""))
         return integer(stated[0]) if len(stated) == 1 else Symbol(symbol, INT64)
 
     def name_dimension(self, parameter: str, position: int, local: str) -> None:
@@ -272,6 +289,7 @@ def _fresh(wanted: str, taken: dict[str, None]) -> str:
     return name
 
 
-def _sizes(stated: str) -> list[int]:
+def sizes_in(stated: str) -> list[int]:
+    """The sizes of a stated shape."""
     parts = stated.replace("x", ",").strip("()[] ").split(",")
     return [int(part) for part in parts if part.strip().isdigit()]

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, UINT32, DType, dtype_of
+from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, UINT32, DType
 from portcheck.frontends.nki.arithmetic import is_one, known, product, same
 from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.enumerations import plain_value
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.fitting import misfit
 from portcheck.frontends.nki.stacking import note, slot
-from portcheck.frontends.nki.values import Buffer, Grid, Parameter, Result, Stretch, Unknown, Value, View
+from portcheck.frontends.nki.values import Buffer, Grid, Instance, Parameter, Result, Stretch, Unknown, Value, View
 from portcheck.frontends.nki.views import (
     access,
     broadcast,
@@ -72,18 +73,15 @@ def is_number(value: Value | None) -> TypeGuard[Expr]:
     return isinstance(value, Const | Symbol | Ref | Apply)
 
 
-def scalar_symbol(context: Context, name: str) -> Symbol:
-    """The scalar parameter `name`."""
-    return Symbol(name, context.stated_dtype(name) or context.scalars.get(name, dtype_of(name)))
-
-
 def as_number(context: Context, value: Value | None) -> Expr | None:
     """`value` as an expression; None when it is no number."""
     match value:
         case Const() | Symbol() | Ref() | Apply():
             return value if context.builder.sees(value) else None
+        case Instance() if (plain := plain_value(value)) is not value:
+            return as_number(context, plain)
         case Parameter(name) if not context.facts[name].is_tensor:
-            return scalar_symbol(context, name)
+            return context.scalar(name)
         case Unknown(text, _, parts) if not parts and text:
             return context.free_symbol(text)
         case _:
@@ -149,7 +147,7 @@ def operand(context: Context, value: Value | None, rank: int = 0, mask: Grid | E
     if isinstance(value, Result) and value.view is None and len(value.real) >= rank:
         return Operand(value.expression, value.dtype, value.real)
     if isinstance(value, Parameter) and not context.facts[value.name].is_tensor:
-        symbol = scalar_symbol(context, value.name)
+        symbol = context.scalar(value.name)
         return Operand(symbol, symbol.dtype)
     if isinstance(value, Grid):
         shape = tuple(item.extent if item is not None else integer(1) for item in value.dimensions)

@@ -7,24 +7,31 @@ from collections.abc import Callable, Mapping
 import libcst as cst
 
 from portcheck.core.dtype import FLOAT64
-from portcheck.frontends.nki import attributes, operators, python_calls, python_sequences, subscripts, texts
+from portcheck.frontends.nki import attributes, dunders, operators, python_calls, python_sequences, subscripts, texts
 from portcheck.frontends.nki.arithmetic import known, literal
 from portcheck.frontends.nki.calls import call_expression
 from portcheck.frontends.nki.comprehensions import comprehension
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number
+from portcheck.frontends.nki.enumerations import plain_value
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.functions import function_of
 from portcheck.frontends.nki.imports import is_nki
+from portcheck.frontends.nki.object_calls import is_object_word
 from portcheck.frontends.nki.skipping import evaluated_perhaps, skipped_value
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
     NONE,
+    BoundMethod,
+    Class,
     Dots,
     External,
     Function,
     Grid,
+    Instance,
     Items,
     Nothing,
+    Package,
     Stretch,
     Table,
     Text,
@@ -57,7 +64,7 @@ def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value
         return found
     return (
         External(word)
-        if python_calls.is_builtin(word)
+        if python_calls.is_builtin(word) or is_object_word(word)
         else context.unknown(word, f"the name {word} is not defined in this file", kind=OpaqueKind.CALL)
     )
 
@@ -157,15 +164,20 @@ def selectors(context: Context, frame: Frame, node: cst.Subscript) -> list[Value
 
 def _binary(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.BinaryOperation)
-    left, right = evaluate(context, frame, node.left), evaluate(context, frame, node.right)
+    left, right = (plain_value(evaluate(context, frame, part)) or NONE for part in (node.left, node.right))
+    found = dunders.binary(context, type(node.operator), left, right)
+    if found is not None:
+        return found
     return operators.binary_operation(context, type(node.operator), left, right, frame.segment.text(node))
 
 
 def _unary(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.UnaryOperation)
-    return operators.unary_operation(
-        context, type(node.operator), evaluate(context, frame, node.expression), frame.segment.text(node)
-    )
+    value = plain_value(evaluate(context, frame, node.expression)) or NONE
+    found = dunders.unary(context, type(node.operator), value)
+    if found is not None:
+        return found
+    return operators.unary_operation(context, type(node.operator), value, frame.segment.text(node))
 
 
 def _boolean(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
@@ -192,9 +204,11 @@ def truth(context: Context, value: Value) -> bool | None:
             return bool(text)
         case Unknown():
             return None
+        case Instance():
+            return _truth_of_object(context, value)
         case Table(entries, record):
             return bool(entries) or bool(record)
-        case External() | Function() | Grid():
+        case External() | Package() | Function() | Class() | BoundMethod() | Grid():
             return True
         case Nothing():
             return False
@@ -205,13 +219,25 @@ def truth(context: Context, value: Value) -> bool | None:
     return None if result is None else bool(result)
 
 
+def _truth_of_object(context: Context, value: Instance) -> bool | None:
+    """Whether Python takes an object as true: what its class says, else yes."""
+    for word in ("bool", "len"):
+        found = dunders.special(context, value, word)
+        if found is not None:
+            return truth(context, found)
+    inner = plain_value(value)
+    return truth(context, inner) if inner is not value and inner is not None else True
+
+
 def _comparison(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.Comparison)
     left = evaluate(context, frame, node.left)
     result: Value | None = None
     for target in node.comparisons:
         right = evaluate(context, frame, target.comparator)
-        part = operators.comparison(context, type(target.operator), left, right, frame.segment.text(node))
+        part = dunders.compared(context, type(target.operator), left, right)
+        if part is None:
+            part = operators.comparison(context, type(target.operator), left, right, frame.segment.text(node))
         result = part if result is None else operators.both(context, result, part, frame.segment.text(node))
         left = right
     return result if result is not None else left
@@ -228,7 +254,8 @@ def _conditional(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -
 
 
 def _lambda(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
-    return Function(hint or "lambda", node, frame.segment, frame)
+    assert isinstance(node, cst.Lambda)
+    return function_of(context, frame, node, hint or "lambda")
 
 
 def _named(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from portcheck.frontends.nki.values import Value, new_age
+from portcheck.frontends.nki.values import Function, Value, new_age
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -37,6 +37,7 @@ class Frame:
     outer: dict[str, Frame] = field(default_factory=dict)
     age: int = field(default_factory=new_age, init=False, repr=False)
     scope: Scope | None = None
+    method: Function | None = None
 
     def find(self, name: str) -> Value | None:
         """The value of `name` here or in a frame around this one."""

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from portcheck.core.dtype import BOOL, FLOAT32, INT64, DType
 from portcheck.core.source import Span
-from portcheck.frontends.nki.calls import kept
+from portcheck.frontends.nki.calls import invoke, kept
 from portcheck.frontends.nki.context import Context, Facts, OutOfFuelError
-from portcheck.frontends.nki.data import scalar_symbol
 from portcheck.frontends.nki.discovery import is_kernel_mark
 from portcheck.frontends.nki.evaluate import evaluate, truth
 from portcheck.frontends.nki.failure import NeedsUnrollingError, RaisedError
 from portcheck.frontends.nki.flow import FlowKind
 from portcheck.frontends.nki.forms import forms_in
 from portcheck.frontends.nki.frame import Frame, names_stored_into
+from portcheck.frontends.nki.functions import all_parameters
 from portcheck.frontends.nki.lowering.accumulators import with_registers
+from portcheck.frontends.nki.parameters import bind_parameters
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.returning import emit_return
 from portcheck.frontends.nki.skipping import imported_name, note_calls
 from portcheck.frontends.nki.statements import run_block
-from portcheck.frontends.nki.values import NONE, Function, Items, Parameter, Table, Value
+from portcheck.frontends.nki.values import NONE, Function, Items, Table, Value
 from portcheck.ir import Kernel, OpaqueKind, Space, ValueType
 from portcheck.ir import Parameter as KernelParameter
 from portcheck.ir.uses import Use
@@ -44,6 +44,7 @@ class Environment:
     path: str
     shapes: dict[str, str]
     dtypes: dict[str, str]
+    values: dict[str, str]
     find: Callable[[Context], Function | None]
     """The kernel; None when its text is not read."""
 
@@ -88,39 +89,29 @@ def parameter_names(node: cst.FunctionDef | cst.Lambda) -> list[str]:
     return [parameter.name.value for parameter in all_parameters(node)]
 
 
-def all_parameters(node: cst.FunctionDef | cst.Lambda) -> list[cst.Param]:
-    """All parameters of a function but the starred ones."""
-    parameters = node.params
-    return [*parameters.posonly_params, *parameters.params, *parameters.kwonly_params]
-
-
 def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[str, Facts]) -> Lowered | None:
     context = Context(
         builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
         path=environment.path, facts=facts, scalars={}, shapes=environment.shapes,
-        dtypes=environment.dtypes, evaluate=evaluate, call=call_function,
-        run=run_block, truth=truth,
+        dtypes=environment.dtypes, values=environment.values, evaluate=evaluate, call=call_function,
+        invoke=invoke, run=run_block, truth=truth,
     )  # fmt: skip
     function = environment.find(context)
     if function is None:
         return None
-    context.scalars.update(_scalars(function.node))
     context.buffers.update(dict.fromkeys(facts))
     context.symbols.update(dict.fromkeys(facts))
     context.symbols.update(dict.fromkeys(name for fact in facts.values() for name in fact.names.values()))
     frame = Frame(
         function.segment, function.home, 0, names_stored_into(function.node), function.node,
-        {name: Parameter(name) for name in facts},
     )  # fmt: skip
-    for starred in (function.node.params.star_arg, function.node.params.star_kwarg):
-        if isinstance(starred, cst.Param):
-            frame.names[starred.name.value] = Items([]) if starred is function.node.params.star_arg else Table({})
+    bind_parameters(context, frame, function)
     context.noted.functions[function.node] = function
     with builder.region() as body, builder.at(span):
         _run(context, frame, function)
     kernel = Kernel(
         name=function.name,
-        parameters=tuple(_parameter(context, function, parameter) for parameter in all_parameters(function.node)),
+        parameters=tuple(_parameters(context, function)),
         axes=tuple(context.program_axes.values()),
         body=with_registers(context, body),
         span=span,
@@ -166,42 +157,23 @@ def _give_up(context: Context, frame: Frame, reason: str, function: Function) ->
     note_calls(context, frame, function.node, reason, may_be_noted=True)
 
 
-def _scalars(node: cst.FunctionDef) -> dict[str, DType]:
-    """The dtypes of scalar parameters that annotations or defaults state."""
-    found: dict[str, DType] = {}
-    for parameter in all_parameters(node):
-        annotation = parameter.annotation.annotation if parameter.annotation is not None else None
-        stated = _ANNOTATED.get(annotation.value) if isinstance(annotation, cst.Name) else None
-        stated = stated or _of_default(parameter.default)
-        if stated is not None:
-            found[parameter.name.value] = stated
-    return found
+def _parameters(context: Context, function: Function) -> Iterator[KernelParameter]:
+    """The parameters, each with the parts of it that are used behind it."""
+    for parameter in all_parameters(function.node):
+        name, span = parameter.name.value, function.segment.span(parameter)
+        yield _parameter(context, name, span)
+        if not context.facts[name].is_tensor:
+            parts = [item for item in context.parts if item.startswith((f"{name}.", f"{name}["))]
+            yield from (_parameter(context, item, span) for item in parts)
 
 
-_ANNOTATED = {"int": INT64, "float": FLOAT32, "bool": BOOL}
-
-
-def _of_default(default: cst.BaseExpression | None) -> DType | None:
-    if isinstance(default, cst.UnaryOperation):
-        default = default.expression
-    if isinstance(default, cst.Integer):
-        return INT64
-    if isinstance(default, cst.Float):
-        return FLOAT32
-    if isinstance(default, cst.Name) and default.value in ("True", "False"):
-        return BOOL
-    return None
-
-
-def _parameter(context: Context, function: Function, parameter: cst.Param) -> KernelParameter:
-    name = parameter.name.value
-    span = function.segment.span(parameter)
+def _parameter(context: Context, name: str, span: Span) -> KernelParameter:
     facts = context.facts[name]
     if facts.is_tensor:
         buffer = context.parameter_view(name).buffer
         value_type = ValueType(buffer.dtype, buffer.shape, Space.GLOBAL)
         return KernelParameter(name=name, type=value_type, is_buffer=True, span=span, constant=not facts.is_written)
-    return KernelParameter(name=name, type=ValueType(scalar_symbol(context, name).dtype), is_buffer=False, span=span)
+    return KernelParameter(name=name, type=ValueType(context.scalar(name).dtype), is_buffer=False, span=span)
 
 
 def _table(entries: dict[str, Value]) -> Table:
@@ -215,7 +187,9 @@ def call_function(
     depth = context.inlining + 1
     if depth > CALL_DEPTH:
         return kept(context, function.name, positional, keywords)
-    frame = Frame(function.segment, function.home, depth, names_stored_into(function.node), function.node)
+    frame = Frame(
+        function.segment, function.home, depth, names_stored_into(function.node), function.node, method=function
+    )
     if not _bind_arguments(context, frame, function, positional, keywords):
         return kept(context, function.name, positional, keywords)
     context.inlining += 1
@@ -254,10 +228,9 @@ def _bind_arguments(
         if name in rest:
             frame.names[name] = rest.pop(name)
         elif name not in frame.names:
-            if parameter.default is None:
+            if name not in function.defaults:
                 return False
-            home = Frame(function.segment, function.home, frame.depth)
-            frame.names[name] = evaluate(context, home, parameter.default)
+            frame.names[name] = function.defaults[name]
     if rest and not isinstance(parameters.star_kwarg, cst.Param):
         return False
     if isinstance(parameters.star_kwarg, cst.Param):

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, is_in_sight
-from portcheck.frontends.nki.values import Items, Joining, Masked, Parameter, Result, Table, Unknown, Value, View
+from portcheck.frontends.nki.holding import reached_from
+from portcheck.frontends.nki.values import (
+    BoundMethod,
+    Items,
+    Joining,
+    Masked,
+    Method,
+    Parameter,
+    Result,
+    Super,
+    Table,
+    Unknown,
+    Value,
+    View,
+)
 from portcheck.ir import Expr
 
 
 def leaves_of(value: Value | None) -> list[Value]:
-    """The values in a list, table or object, or `value` itself; of a series its element."""
-    found: list[Value] = []
-    pending: list[Value] = [] if value is None else [value]
-    seen: set[int] = set()
-    while pending:
-        item = pending.pop()
-        if not isinstance(item, Items | Table):
-            found.append(item)
-        elif id(item) not in seen:
-            seen.add(id(item))
-            inside = list(item.held.values()) if isinstance(item, Table) else list(item.held)
-            if isinstance(item, Items) and item.series is not None:
-                inside.append(item.series.element)
-            pending.extend(reversed(inside))
-    return found
+    """The values in a list, table or object, each object once, or `value` itself; of a method what it is called on."""
+    return [item for item in reached_from(value) if not isinstance(item, Items | Table | Method | BoundMethod | Super)]
 
 
 def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NkiOptions:
-    """What the user states about a port: version, chip, sizes and dtypes by name ("x", "512,4096").
+    """What the user states about a port: version, chip, sizes and dtypes by name ("x", "512,4096"), values as text.
 
     `roots` are folders in which files that it imports may lie, beside those of its own package.
     """
@@ -37,6 +37,7 @@ class NkiOptions:
     target: str = "trn2"
     shapes: tuple[tuple[str, str], ...] = ()
     dtypes: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
     roots: tuple[str, ...] = ()
 
 
@@ -131,7 +132,8 @@ class NkiModule:
         port = self.library.port
         environment = Environment(
             self._knowledge, NkiVersion.parse(self.version), self.options.target, self.source.path,
-            dict(self.options.shapes), dict(self.options.dtypes), lambda context: port.definition(context, node),
+            dict(self.options.shapes), dict(self.options.dtypes), dict(self.options.values),
+            lambda context: port.definition(context, node),
         )  # fmt: skip
         found = lower_kernel(environment, builder, _parameter_names(node), self._span(node))
         return found if found is not None else Lowered(self._unreadable(builder, node))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from portcheck.frontends.nki.arithmetic import same
 from portcheck.frontends.nki.failure import UnfollowedError
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.holding import reached_from
 from portcheck.frontends.nki.values import Items, Key, Series, Table, Value, new_age
 from portcheck.ir import Apply, Const, Ref, Symbol
 
@@ -40,6 +41,14 @@ def lose(context: Context, item: Items | Table, reason: str) -> None:
     else:
         lose(context, item.origin, reason)
     item.lost = item.lost or reason
+
+
+def lose_all(context: Context, reason: str, *values: Value | None) -> None:
+    """From now on no list, table or object in `values` is known; a tuple stays what it is."""
+    for value in values:
+        for item in reached_from(value):
+            if isinstance(item, Table) or (isinstance(item, Items) and item.is_list):
+                lose(context, item, reason)
 
 
 def state_of(item: Changing) -> State:

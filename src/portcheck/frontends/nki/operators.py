@@ -12,6 +12,8 @@ from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, condition_of, flag_called, is_number, operand
+from portcheck.frontends.nki.dunders import has_own_equality
+from portcheck.frontends.nki.enumerations import plain_value
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
@@ -21,10 +23,12 @@ from portcheck.frontends.nki.texts import combined_texts
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
     NONE,
+    Class,
     Counter,
     External,
     Format,
     Grid,
+    Instance,
     Items,
     Nothing,
     Result,
@@ -172,6 +176,7 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
     is_equal: bool | None = None
     wanted = operator is Operator.EQUAL
     left, right = _as_items(context, left, right), _as_items(context, right, left)
+    left, right = plain_value(left) or left, plain_value(right) or right
     if isinstance(left, Items) and isinstance(right, Items):
         if len(left.values) != len(right.values):
             return literal(not wanted)
@@ -180,12 +185,21 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
             part = comparison(context, cst.Equal, one, other, text)
             result = part if result is TRUE else both(context, result, part, text)
         return result if wanted else _negated(context, result, text)
-    if isinstance(left, Text) and isinstance(right, Text):
+    if isinstance(left, Instance) and isinstance(right, Instance) and has_own_equality(left) and left is not right:
+        if left.owner is not right.owner:
+            return literal(not wanted)
+        return comparison(context, _EQUALITY[operator], _fields(left), _fields(right), text)
+    if isinstance(left, Instance | Class) and not isinstance(right, Unknown | KernelParameter):
+        is_equal = left is right
+    elif isinstance(left, Text) and isinstance(right, Text):
         is_equal = left.value == right.value
     elif isinstance(left, Text) and is_number(right) or isinstance(right, Text) and is_number(left):
         is_equal = False
     elif isinstance(left, Nothing) or isinstance(right, Nothing):
-        if isinstance(left, Unknown | KernelParameter) or isinstance(right, Unknown | KernelParameter):
+        flag = _may_be_nothing(context, left if isinstance(right, Nothing) else right)
+        if flag is not None:
+            return flag if wanted else unary(Operator.LOGICAL_NOT, flag)
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
             return context.unknown(text, "the comparison is not decided", left, right, kind=OpaqueKind.CONTROL)
         is_equal = left == right
     elif isinstance(left, Format | External) and isinstance(right, Format | External):
@@ -194,6 +208,13 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
             return flag_called(f"{first} == {second}" if wanted else f"{first} != {second}")
         is_equal = first == second if first is not None and second is not None else left == right
     return None if is_equal is None else literal(is_equal is wanted)
+
+
+_EQUALITY: Mapping[Operator, type[cst.CSTNode]] = {Operator.EQUAL: cst.Equal, Operator.NOT_EQUAL: cst.NotEqual}
+
+
+def _fields(target: Instance) -> Items:
+    return Items(list(target.entries.values()))
 
 
 def _as_items(context: Context, value: Value, other: Value) -> Value:
@@ -218,8 +239,9 @@ def _identity(context: Context, left: Value, right: Value, text: str, *, negated
         return flag_called(text)
     for value, other in ((left, right), (right, left)):
         if isinstance(other, Nothing):
-            if isinstance(value, KernelParameter) and not context.facts[value.name].is_tensor:
-                return flag_called(text)
+            flag = _may_be_nothing(context, value)
+            if flag is not None:
+                return unary(Operator.LOGICAL_NOT, flag) if negated else flag
             return literal(isinstance(value, Nothing) is not negated)
     first, second = as_number(context, left), as_number(context, right)
     if first is not None and second is not None:
@@ -227,6 +249,14 @@ def _identity(context: Context, left: Value, right: Value, text: str, *, negated
         is_same = first == second or (None not in values and values[0] == values[1])
         return literal(is_same is not negated) if is_same or None not in values else flag_called(text)
     return literal((left is right or left == right) is not negated)
+
+
+def _may_be_nothing(context: Context, value: Value) -> Expr | None:
+    """The flag that says whether a parameter is `None`; None for a tensor that is always there, or something else."""
+    if not isinstance(value, KernelParameter):
+        return None
+    facts = context.facts[value.name]
+    return flag_called(f"{value.name} is None") if facts.is_optional or not facts.is_tensor else None
 
 
 def _membership(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from portcheck.frontends.nki.arithmetic import known_int, literal
-from portcheck.frontends.nki.attributes import items_of
+from portcheck.frontends.nki.attributes import items_of, value_of_key
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number
 from portcheck.frontends.nki.growing import append
@@ -168,7 +168,7 @@ def _of_table(
     context: Context, receiver: Table, name: str, arguments: Arguments, keywords: Mapping[str, Value]
 ) -> Value | None:
     entries = receiver.entries
-    keys: list[Value] = [Text(key) if isinstance(key, str) else literal(key) for key in entries]
+    keys: list[Value] = [value_of_key(key) for key in entries]
     match name:
         case "keys":
             return Items(keys)

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portcheck.frontends.nki.discovery import Definition, names_bound_by, names_bound_in, statements_around
+from portcheck.frontends.nki.holding import set_back
 from portcheck.frontends.nki.imports import Imported, aliases_in, import_statements, imported_by
 from portcheck.frontends.nki.parse import Segment, empty_segment, parse_statement
 from portcheck.frontends.nki.screen import Screened
-from portcheck.frontends.nki.values import BEFORE, External, Function, Package, Unknown, Value, set_back
+from portcheck.frontends.nki.values import BEFORE, External, Function, Package, Unknown, Value
 from portcheck.ir import OpaqueKind
 from portcheck.knowledge import load
 

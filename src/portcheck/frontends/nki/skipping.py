@@ -6,22 +6,23 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from portcheck.frontends.nki.classes import functions_of
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_view
 from portcheck.frontends.nki.flow import Flow
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names
+from portcheck.frontends.nki.holding import reached_from
 from portcheck.frontends.nki.imports import is_nki
 from portcheck.frontends.nki.leaves import buffers_of, leaves_of
-from portcheck.frontends.nki.mutation import lose
+from portcheck.frontends.nki.mutation import lose_all
 from portcheck.frontends.nki.uses import note_skipped
 from portcheck.frontends.nki.values import (
+    Class,
     External,
     Function,
-    Items,
-    Method,
+    Instance,
     Parameter,
     Result,
-    Table,
     Unknown,
     Value,
     View,
@@ -152,26 +153,21 @@ def _mentioned(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -
         _forget_outer(context, home, item)
         for name in sorted(read_names(item)):
             value = home.value(context, name)
-            parts = [item.receiver if isinstance(item, Method) else item for item in leaves_of(value)]
-            pending.extend((part.home, part.node) for part in parts if isinstance(part, Function))
+            parts = leaves_of(value)
+            pending.extend((part.home, part.node) for part in _functions_in(value))
             tiles = [_settled(context, part) for part in parts if isinstance(part, View | Result | Parameter | Unknown)]
             found.extend(tiles)
-            _lose_inside(context, value, f"{name} may be changed by text that is not read")
+            lose_all(context, f"{name} may be changed by text that is not read", value)
     return found
 
 
-def _lose_inside(context: Context, value: Value | None, reason: str) -> None:
-    """From now on no list or table in `value` is known."""
-    pending: list[Value | None] = [value]
-    seen: set[int] = set()
-    while pending:
-        item = pending.pop()
-        if not isinstance(item, Items | Table) or id(item) in seen:
-            continue
-        seen.add(id(item))
-        pending.extend(item.held.values() if isinstance(item, Table) else item.held)
-        if isinstance(item, Table) or item.is_list:
-            lose(context, item, reason)
+def _functions_in(value: Value | None) -> Iterator[Function]:
+    """The functions of the port that text may call which is given `value`."""
+    for item in reached_from(value):
+        if isinstance(item, Function):
+            yield item
+        elif isinstance(item, Instance | Class):
+            yield from functions_of(item.owner if isinstance(item, Instance) else item)
 
 
 def _owner(frame: Frame | None, name: str) -> Frame | None:

@@ -10,18 +10,21 @@ import libcst as cst
 from portcheck.frontends.nki import assigning, branching, loops
 from portcheck.frontends.nki.arithmetic import known
 from portcheck.frontends.nki.attributes import bind_target
+from portcheck.frontends.nki.classes import define_class
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, condition_of, flag_called
+from portcheck.frontends.nki.dunders import special
 from portcheck.frontends.nki.evaluate import evaluate, truth
 from portcheck.frontends.nki.failure import NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame, declare
+from portcheck.frontends.nki.functions import define_function
 from portcheck.frontends.nki.imports import imported_by
 from portcheck.frontends.nki.leaves import buffers_of
 from portcheck.frontends.nki.operators import comparison
 from portcheck.frontends.nki.skipping import skip
 from portcheck.frontends.nki.stacking import can_unroll
-from portcheck.frontends.nki.values import NONE, External, Function, Grid, Items, Unknown, Value
+from portcheck.frontends.nki.values import NONE, External, Grid, Items, Unknown, Value
 from portcheck.ir import Assume, OpaqueKind, operations
 
 
@@ -80,12 +83,12 @@ def _run(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[
         case cst.While():
             return loops.run_while(context, frame, statement)
         case cst.FunctionDef(name=name):
-            frame.names[name.value] = Function(name.value, statement, frame.segment, frame)
+            frame.names[name.value] = define_function(context, frame, statement)
             return Flow()
         case cst.With(asynchronous=None):
             return _with(context, frame, statement)
         case cst.ClassDef(name=name):
-            frame.names[name.value] = Unknown(name.value, "a class")
+            frame.names[name.value] = define_class(context, frame, statement)
             return Flow()
         case cst.Try() | cst.TryStar():
             return _try(context, frame, statement)
@@ -183,14 +186,18 @@ def _fits(context: Context, frame: Frame, subject: Value, pattern: cst.MatchPatt
 
 
 def _with(context: Context, frame: Frame, statement: cst.With) -> Flow:
-    """A `with`: its body, if what it enters is known."""
+    """A `with`: its body, if what it enters is known; objects of the port say what is done before and after it."""
     values = [evaluate(context, frame, item.item) for item in statement.items]
     if any(isinstance(value, Unknown) for value in values):
         return skip(context, frame, statement, "what this `with` enters is not known")
     for item, value in zip(statement.items, values, strict=True):
+        entered = special(context, value, "enter")
         if item.asname is not None:
-            bind_target(frame, item.asname.name, value, context)
-    return run_block(context, frame, statement.body.body)
+            bind_target(frame, item.asname.name, value if entered is None else entered, context)
+    flow = run_block(context, frame, statement.body.body)
+    for value in reversed(values):
+        special(context, value, "exit", NONE, NONE, NONE)
+    return flow
 
 
 def _is_return(statement: cst.CSTNode) -> bool:

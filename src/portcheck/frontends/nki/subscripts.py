@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from portcheck.core.dtype import BOOL, INT64
+from portcheck.core.dtype import BOOL, INT64, DType
 from portcheck.frontends.nki.arithmetic import difference, known, known_int, plus
+from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, as_view, is_number, load
+from portcheck.frontends.nki.dunders import special
+from portcheck.frontends.nki.enumerations import members_of, plain_value
 from portcheck.frontends.nki.failure import NeedsUnrollingError
 from portcheck.frontends.nki.growing import of_this_round
+from portcheck.frontends.nki.parameters import part as part_of
 from portcheck.frontends.nki.series import element, listed, part, series_of
 from portcheck.frontends.nki.values import (
+    Class,
+    ClassKind,
     Counter,
     Dimension,
     Dots,
     External,
+    Format,
     Function,
     Grid,
+    Instance,
     Items,
+    Key,
     Masked,
     Nothing,
     Parameter,
@@ -34,8 +43,9 @@ from portcheck.frontends.nki.values import (
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.views import Selector, from_start, select, symbol_of
-from portcheck.ir import Expr, OpaqueKind, Symbol, integer, substitute
+from portcheck.ir import Expr, OpaqueKind, integer, substitute
 from portcheck.knowledge import Semantics
+from portcheck.knowledge import load as load_knowledge
 
 _LEAST_ON_CHIP = 2
 """Dimensions that a part of an on-chip tensor has at least."""
@@ -61,8 +71,17 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
             return _mesh(context, chosen, text)
         case Items():
             return _item(context, target, chosen, text)
+        case Instance():
+            given = chosen[0] if len(chosen) == 1 else Items(list(chosen))
+            own = special(context, target, "getitem", given)
+            fields = items_of(context, target)
+            if own is None and fields is not None:
+                return _item(context, Items(fields), chosen, text)
+            return own if own is not None else context.unknown(text, f"{target.record} is indexed", target)
+        case Class():
+            return _of_class(context, target, chosen)
         case Table(entries):
-            key = key_of(chosen[0]) if len(chosen) == 1 else None
+            key = key_of(chosen[0] if len(chosen) == 1 else Items(list(chosen)))
             if key is not None and key in entries:
                 return entries[key]
             return context.unknown(text, "the key is not known", *entries.values())
@@ -86,6 +105,15 @@ def _condition(chosen: Sequence[Value]) -> Grid | None:
     """The condition that chooses elements of a tile, if the index is one."""
     only = chosen[0] if len(chosen) == 1 else None
     return only if isinstance(only, Grid) and only.expression.dtype == BOOL else None
+
+
+def _of_class(context: Context, target: Class, chosen: Sequence[Value]) -> Value:
+    """The member of an enumeration by its name; a class that is given types is itself."""
+    if target.kind is not ClassKind.ENUMERATION:
+        return target
+    name = chosen[0].value if len(chosen) == 1 and isinstance(chosen[0], Text) else ""
+    found = next((item for item in members_of(target) if item.record == name), None)
+    return found if found is not None else context.unknown(target.name, "which member is not known", target)
 
 
 def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | None:
@@ -160,7 +188,9 @@ def _of_parameter(context: Context, name: str, chosen: Sequence[Value], text: st
         number = as_number(context, chosen[0])
         if number is not None and known_int(number) is not None:
             # `shape2D[0]`: an index by a constant says nothing about being a tensor.
-            return Symbol(text, INT64)
+            place = known_int(number)
+            is_counted = place is not None and place >= 0
+            return part_of(context, f"{name}[{place}]", INT64) if is_counted else context.free_symbol(text)
     view = indexed(context, Parameter(name), chosen)
     return view if view is not None else _unread(context, text, Parameter(name), chosen)
 
@@ -259,8 +289,24 @@ def _of_series(context: Context, series: Series, value: Value, text: str) -> Val
     return element(series, number)
 
 
-def key_of(value: Value) -> str | int | float | bool | None:
-    """A dictionary key, if it is known."""
-    if isinstance(value, Text):
-        return value.value
-    return known(value) if is_number(value) else None
+def key_of(value: Value) -> Key | None:
+    """A dictionary key, if it is known: members of enumerations and functions are keys by identity."""
+    match value:
+        case Text(text):
+            return text
+        case External(name):
+            dtype = load_knowledge().nki_dtype(name)
+            return value if dtype is None else Format(DType(dtype.name, dtype.kind))
+        case Format(dtype):
+            return None if dtype.is_symbolic else value
+        case Instance(owner=owner):
+            plain = plain_value(value)
+            is_single = owner.kind in (ClassKind.ENUMERATION, ClassKind.PLAIN)
+            return key_of(plain) if plain is not value and plain is not None else value if is_single else None
+        case Nothing() | Class() | Function():
+            return value
+        case Items() if not value.is_list:
+            keys = [key_of(item) for item in value.values]
+            return tuple(key for key in keys if key is not None) if None not in keys else None
+        case _:
+            return known(value) if is_number(value) else None

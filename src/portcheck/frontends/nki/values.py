@@ -6,8 +6,9 @@ A number (size, index, flag, immediate) is an IR expression; everything else is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from portcheck.core.dtype import DType
 from portcheck.frontends.nki.failure import UnfollowedError
@@ -67,7 +68,10 @@ def new_age() -> int:
     return next(_AGES)
 
 
-Key = str | int | float | bool
+Key: TypeAlias = (
+    "str | int | float | bool | Nothing | External | Format | Instance | Class | Function | tuple[Key, ...]"
+)
+"""A key of a dictionary, in the form of Python where it is a text, a number or a tuple."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +128,74 @@ class Table:
         return self.held
 
 
+@dataclass(slots=True, eq=False, repr=False)
+class Instance(Table):
+    """An object of a class of the port: its own attributes."""
+
+    owner: Class = field(kw_only=True)
+
+
+class ClassKind(StrEnum):
+    """How the objects of a class come to be, and what they are alike to."""
+
+    PLAIN = "plain"
+    DATA = "data"
+    ENUMERATION = "enumeration"
+    TUPLE = "tuple"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Class:
+    """A class of the port.
+
+    `bases` are what it derives from, classes of the port or names that are imported; `names` what its body binds;
+    `annotated` the annotations of names in the body, in order; `home` is the frame around it. `is_known` says that
+    nothing it derives from, and no decorator of it, may add what is not seen here.
+    """
+
+    name: str
+    bases: tuple[Value, ...]
+    names: dict[str, Value]
+    annotated: dict[str, Any]
+    home: Frame
+    kind: ClassKind = ClassKind.PLAIN
+    is_known: bool = True
+    is_frozen: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundMethod:
+    """A method of a class of the port and the object that it is called on."""
+
+    function: Function
+    receiver: Value
+
+
+class Access(StrEnum):
+    """How a function in the body of a class is reached."""
+
+    STATIC = "staticmethod"
+    CLASS = "classmethod"
+    PROPERTY = "property"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accessed:
+    """A function in the body of a class that is no plain method; `setter` is what sets a property."""
+
+    access: Access
+    function: Value
+    setter: Value | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Super:
+    """What `super()` stands for: the attributes of `receiver` from behind `owner` on."""
+
+    owner: Class
+    receiver: Value
+
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """A slice; `size` is its length where the source states it."""
@@ -147,12 +219,17 @@ class Counter:
 
 @dataclass(slots=True, eq=False)
 class Function:
-    """A function of the file; `segment` is the parsed text it stands in, `home` the frame it closes over."""
+    """A function of the file; `segment` is the parsed text it stands in, `home` the frame it closes over.
+
+    A method has the class that it is defined in as its `owner`; `defaults` are the values of parameters left out.
+    """
 
     name: str
     node: Any
     segment: Any
     home: Frame
+    owner: Class | None = None
+    defaults: dict[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -304,19 +381,11 @@ class Unknown:
 
 Value = (
     Expr | Nothing | Dots | Text | External | Package | Format | Items | Table | Stretch | Counter | Function | Method
-    | Bound | Grid | View | Result | Parameter | ShapeOf | Unknown
+    | Bound | Class | BoundMethod | Accessed | Super | Grid | View | Result | Parameter | ShapeOf | Unknown
     | Masked | Joining
 )  # fmt: skip
 
 NONE = Nothing()
-
-
-def set_back(value: Value) -> None:
-    """Makes `value`, and what it holds, older than all that a kernel makes."""
-    if isinstance(value, Items | Table) and value.age >= 0:
-        value.age = BEFORE
-        for item in value.held if isinstance(value, Items) else value.held.values():
-            set_back(item)
 
 
 def obstacle_kind(value: Value) -> OpaqueKind:
