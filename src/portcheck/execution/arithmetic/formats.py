@@ -20,7 +20,13 @@ NumpyType: TypeAlias = np.dtype[Any]
 
 @cache
 def storage(dtype: DType) -> NumpyType:
-    """How elements of `dtype` are kept; InputError for a format that NumPy and ml_dtypes do not have."""
+    """How elements of `dtype` are kept; InputError for a format that NumPy and ml_dtypes do not have.
+
+    Units that hold several numbers are kept as their bits.
+    """
+    known = load().dtype(dtype.name)
+    if known is not None and known.elements > 1:
+        return np.dtype(f"u{known.bits // 8}")
     name = FLOAT32.name if dtype == TFLOAT32 else dtype.name
     own = getattr(ml_dtypes, name, None)
     try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from portcheck.core.dtype import BOOL, CONCRETE, FLOAT32, INT32, WIDE, DType, dtype_of
 from portcheck.core.errors import InputError, did_you_mean
-from portcheck.execution.arithmetic.formats import Value
+from portcheck.execution.arithmetic.formats import Value, storage
 from portcheck.execution.tiles.events import Event, EventKind
 from portcheck.execution.tiles.machine import Machine, Number, Run
 from portcheck.execution.tiles.memory import Memory, holding
@@ -92,11 +92,12 @@ def _bind_scalar(found: _Bound, name: str, value: object) -> None:
 
 def _bind_tensor(found: _Bound, run: Run, parameter: Parameter, array: Value) -> None:
     name, shape, stated = parameter.name, parameter.type.shape, parameter.type.dtype
-    dtype = CONCRETE.get(array.dtype.name)
-    if dtype is None:
+    known = run.knowledge.dtype(array.dtype.name)
+    if known is None:
         raise InputError(f"{name} has the dtype {array.dtype}", f"give one of {', '.join(CONCRETE)}")
-    if not stated.is_symbolic and stated != dtype:
-        raise InputError(f"{name} is {stated} in {found.kernel.name}, and the array is {dtype}")
+    dtype = DType(known.name, known.kind) if stated.is_symbolic else stated
+    if storage(dtype) != array.dtype:
+        raise InputError(f"{name} is {stated} in {found.kernel.name}, and the array is {array.dtype}")
     if len(shape) != array.ndim and shape:
         raise InputError(
             f"{name} has {len(shape)} dimensions in {found.kernel.name}, and the array has {array.ndim}",

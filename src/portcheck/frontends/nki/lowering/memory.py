@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, UINT8, DType
-from portcheck.frontends.nki.arithmetic import constant_part, known_int, literal, product
+from portcheck.frontends.nki.arithmetic import constant_part, known_int, literal, product, same
 from portcheck.frontends.nki.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.data import (
     Operand,
@@ -25,6 +25,7 @@ from portcheck.frontends.nki.patterns import reinterpreted
 from portcheck.frontends.nki.values import NONE, External, Grid, Items, Parameter, Result, Value, View
 from portcheck.frontends.nki.views import access, combined, mask_over_view, positions, reshape
 from portcheck.ir import (
+    Assume,
     Atomic,
     Copy,
     Expr,
@@ -343,4 +344,10 @@ def cast_bits(call: Call) -> Value:
 def assume(call: Call) -> Value:
     """A tile whose shape is asserted: the tile."""
     given = call.receiver if call.receiver is not None else call.given(Role.SOURCE)
-    return given if given is not None else NONE
+    wanted = as_sizes(call.context, call.given(Role.SHAPE))
+    if not isinstance(given, View | Result) or wanted is None or len(wanted) != len(given.shape):
+        raise MisunderstoodError("the shape that is asserted is not understood", OpaqueKind.MEMORY)
+    for own, size in zip(given.shape, wanted, strict=True):
+        if not same(own, size):
+            call.context.builder.emit(Assume, via=call.via, condition=apply(Operator.EQUAL, own, size))
+    return given
