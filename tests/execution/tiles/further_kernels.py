@@ -133,6 +133,33 @@ SELECTED = (
     "t = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)\n"
     "    nisa.select_reduce(dst=t, predicate=nl.greater(a, 0.0, dtype=nl.uint8), on_true=a, on_false=-1.0)"
 )
+RANGE = (
+    "low = nl.full((rows, 1), 5.0, dtype=nl.float32)\n    high = nl.full((rows, 1), 20.0, dtype=nl.float32)\n"
+    "    t = nisa.range_select(on_true_tile=a, comp_op0=np.greater_equal, comp_op1=np.less, bound0=low, bound1=high,"
+    " range_start=0, on_false_value=-3.4028235e38)"
+)
+CONSTANT = (
+    NEW.replace("import nki\n", "import numpy as np\nimport nki\n", 1)
+    + """
+def kernel(x):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    a = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x)
+    unit = nl.shared_constant(np.identity(30, dtype=np.float32))
+    b = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=b, src=unit)
+    nisa.tensor_tensor(dst=a, data1=a, data2=b, op=nl.multiply)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+)
+
+
+def in_range(given: Arrays) -> tuple[Any]:
+    place = np.arange(given["x"].shape[1])
+    return (np.where((place >= 5) & (place < 20), given["x"], np.float32(-3.4028235e38)),)
+
 
 CASES = (
     Case("dropout of nothing", new("nisa.dropout(dst=t, data=a, prob=0.0)"), {"x": X}, same, options=DRAWN),
@@ -178,6 +205,9 @@ CASES = (
          lambda given: (np.where(given["x"] > 0, given["x"], np.float32(-1)),)),
     Case("legacy bits of a float", old("nl.copy(a, dtype=nl.float32).view(nl.uint32)", result="uint32"), {"x": X},
          lambda given: (given["x"].view(np.uint32),)),
+    Case("legacy range_select", old("t", before=RANGE), {"x": X}, in_range),
+    Case("legacy seed", old("a", before="nl.random_seed(nl.full((1, 1), 3, dtype=nl.uint32))"), {"x": X}, same),
+    Case("a constant of the host", CONSTANT, {"x": X[:30]}, lambda given: (given["x"] * np.eye(30, dtype=np.float32),)),
     Case("legacy assert_shape", old("a.assert_shape((rows, columns))"), {"x": X}, same),
     Case("legacy print", old("a", before="nl.device_print('a', a)"), {"x": X}, same),
 )  # fmt: skip
