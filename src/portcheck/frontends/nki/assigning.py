@@ -33,7 +33,7 @@ from portcheck.frontends.nki.values import (
     View,
     obstacle_kind,
 )  # fmt: skip
-from portcheck.ir import OpaqueKind, WriteMode
+from portcheck.ir import OpaqueKind, Space, WriteMode
 from portcheck.knowledge import Form
 
 
@@ -151,15 +151,11 @@ def update(context: Context, frame: Frame, part: cst.AugAssign) -> None:
     view = view or as_view(context, current)
     assert view is not None
     note_form(context, Form.TILE_ARITHMETIC)
-    if kind is cst.Add and isinstance(value, Result) and view.buffer.space.value == "psum":
-        store(
-            context,
-            view,
-            Operand(value.expression, value.dtype, value.real),
-            via=sign,
-            mode=WriteMode.ADD,
-            mask=value.mask,
-        )
+    if kind is cst.Add and isinstance(value, Result) and view.buffer.space is Space.PSUM:
+        # Products into one place are a group, whose first one begins it where nothing was put there before.
+        mode = WriteMode.GROUP if value.space is Space.PSUM and value.view is None else WriteMode.ADD
+        product = Operand(value.expression, value.dtype, value.real)
+        store(context, view, product, via=sign, mode=mode, mask=value.mask)
         return
     computed = operators.binary_operation(context, kind, current, value, text)
     source = operand(context, computed)

@@ -94,6 +94,7 @@ def load_tile(call: Call) -> Value:
     source = as_view(call.context, given)
     if source is None:
         raise MisunderstoodError("the source is not understood")
+    source = resolved(call.context, source)
     mask = _reached(call, source)
     return call.finish_where(mask, load(call.context, source, mask, via=call.via), source)
 
@@ -108,6 +109,7 @@ def store_tile(call: Call) -> Value:
     source = operand(call.context, value)
     if source is None:
         raise MisunderstoodError("the value is not understood")
+    destination = resolved(call.context, destination)
     store(call.context, destination, source, mask=_reached(call, destination), via=call.via)
     return NONE
 
