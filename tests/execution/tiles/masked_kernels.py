@@ -307,6 +307,34 @@ COLUMNS = kernel(
     """
 )
 
+NARROW = kernel(
+    """
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    p = nl.arange(128)[:, None]
+    f = nl.arange(64)[None, :]
+    tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+    tile[p, nl.arange(100)[None, :]] = nl.load(x[p, nl.arange(100)[None, :]], mask=p < rows)
+    for c in nl.affine_range((columns + 63) // 64):
+        inside = (c * 64 + f < columns) & (p < rows)
+        nl.store(out[p, c * 64 + f], nl.square(tile[p, c * 64 + f], mask=inside), mask=inside)
+    return out
+    """
+)
+
+GROUPED = kernel(
+    """
+    out = nl.ndarray((2, 16, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+    held = nl.ndarray((2, nl.par_dim(16), 8), dtype=nl.float32, buffer=nl.psum)
+    for block in nl.affine_range(2):
+        for part in nl.affine_range(3):
+            held[block] += nisa.nc_matmul(nl.load(a[part, 0:4, 0:16]), nl.load(b[part, 0:4, 0:8]))
+        nl.store(out[block, 0:16, 0:8], nl.copy(held[block]))
+    return out
+    """,
+    "a, b",
+)
+
 
 CASES = (
     Case("masked product", MASKED_PRODUCT, {"a": normal(11, 100, 96), "b": normal(12, 100, 300)}, product_of,
@@ -338,4 +366,9 @@ CASES = (
           "index": np.array([[7 * i % 60 - 10] for i in range(20)], np.int32)}, skipped),
     Case("columns and rows of tiles", COLUMNS, {"x": whole(31, -9, 9, 16, 32).astype(np.float32)},
          lambda given: ((given["x"] + 2 * given["x"][:, :1]).reshape(16, 4, 8),)),
+    Case("a mask keeps an instruction inside its tile", NARROW, {"x": normal(32, 90, 100)},
+         lambda given: (np.square(given["x"]),)),
+    Case("the first product of a group", GROUPED, {"a": whole(33, -9, 9, 3, 4, 16).astype(np.float32),
+                                                   "b": whole(34, -9, 9, 3, 4, 8).astype(np.float32)},
+         lambda given: (np.stack([np.einsum("pki,pkj->ij", given["a"], given["b"])] * 2),)),
 )  # fmt: skip

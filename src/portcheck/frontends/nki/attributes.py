@@ -107,7 +107,9 @@ def _of_parameter(context: Context, parameter: str, name: str) -> Value:
     return part(context, f"{parameter}.{name}")
 
 
-_TENSOR_METHODS = frozenset({"reshape", "broadcast_to", "ap", "view", "expand_dims", "permute", "rearrange"})
+_TENSOR_METHODS = frozenset(
+    {"reshape", "broadcast_to", "ap", "view", "expand_dims", "permute", "rearrange", "as_tile", "astype"}
+)
 
 
 def _of_tile(context: Context, target: View | Result, name: str) -> Value:

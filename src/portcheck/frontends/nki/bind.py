@@ -9,16 +9,8 @@ from dataclasses import dataclass, field
 from portcheck.core.dtype import DType, dtype_named, dtype_of
 from portcheck.frontends.nki.arithmetic import known, literal
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import (
-    Operand,
-    as_number,
-    as_view,
-    cast,
-    condition_of,
-    dtype_of_value,
-    is_number,
-    store,
-)  # fmt: skip
+from portcheck.frontends.nki.data import Operand, as_number, as_view, cast, condition_of, is_number, store
+from portcheck.frontends.nki.leaves import dtype_of_value
 from portcheck.frontends.nki.promotion import promoted
 from portcheck.frontends.nki.values import (
     NONE,
@@ -133,6 +125,13 @@ class Call:
             return value
         number = as_number(self.context, value)
         return condition_of(number) if number is not None else None
+
+    def mask_unread(self) -> Grid | Expr | None:
+        """The mask argument, which still counts as not asked for."""
+        asked = set(self.asked)
+        mask = self.mask
+        self.asked = asked
+        return mask
 
     def mask_at(self, rank: int) -> Expr | None:
         """The mask over the positions of a tile of `rank` dimensions."""

@@ -13,7 +13,7 @@ from portcheck.frontends.nki.mutation import Journal
 from portcheck.frontends.nki.noted import Noted
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.rounds import Round, Site
-from portcheck.frontends.nki.values import Buffer, Dimension, Function, Unknown, Value, View
+from portcheck.frontends.nki.values import Buffer, Dimension, Function, Grid, Unknown, Value, View
 from portcheck.ir import Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
@@ -95,6 +95,7 @@ class Context:
     shown: dict[tuple[str, str], Buffer] = field(default_factory=dict)
     """The buffers that show another as elements of another dtype, by its name and that of the dtype."""
     via: str = ""
+    mask: Grid | Expr | None = None
     loop_depth: int = 0
     carried: list[Sequence[Carried]] = field(default_factory=list)
     rounds: list[Round | None] = field(default_factory=list)

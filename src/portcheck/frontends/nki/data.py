@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, UINT32, DType
+from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT32, DType
 from portcheck.frontends.nki.arithmetic import is_one, known, product, same
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.enumerations import plain_value
@@ -18,6 +18,7 @@ from portcheck.frontends.nki.views import (
     access,
     broadcast,
     expand,
+    mask_of_indices,
     mask_over_view,
     moved,
     positions,
@@ -170,6 +171,7 @@ def load(
     A tile of the first generation has a partition and a free dimension: a column of one has one element a partition.
     """
     view = resolved(context, view)
+    mask = mask if mask is not None else mask_of_indices(context.mask, view)
     if context.is_legacy and is_tile and len(view.dimensions) == 1:
         view = expand(context, view, 1)
     elements = access(view, mask_over_view(mask, view), is_tile=is_tile, spread=False, outside=outside)
@@ -363,27 +365,6 @@ def _is_as_long(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
 
 def _has_extra_one(view: View, shape: tuple[Expr, ...]) -> bool:
     return is_one(shape[len(view.dimensions)])
-
-
-def dtype_of_value(context: Context, value: Value | None) -> DType | None:
-    """The dtype of a tile, tensor or immediate; a Python bool acts as uint8, an int as int32, a float as float32."""
-    match value:
-        case View():
-            return value.buffer.dtype
-        case Result():
-            return value.dtype
-        case Parameter(name) if context.facts[name].is_tensor:
-            return context.parameter_view(name).buffer.dtype
-        case Grid():
-            return INT32
-        case _:
-            number = as_number(context, value)
-    if number is None:
-        return None
-    return FLOAT32 if number.dtype.is_symbolic else _WEAK.get(number.dtype, number.dtype)
-
-
-_WEAK = {BOOL: UINT8, INT64: INT32, FLOAT64: FLOAT32}
 
 
 def condition_of(expression: Expr) -> Expr:

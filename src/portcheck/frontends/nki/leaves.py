@@ -1,12 +1,14 @@
-"""What a value is made of: the values in it, and the buffers and results that they stand in."""
+"""What a value is made of: the values in it, the buffers and results that they stand in, its dtype."""
 
 from __future__ import annotations
 
+from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, DType
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, is_in_sight
 from portcheck.frontends.nki.holding import reached_from
 from portcheck.frontends.nki.values import (
     BoundMethod,
+    Grid,
     Items,
     Joining,
     Masked,
@@ -60,3 +62,24 @@ def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
             if number is not None:
                 found.append(number)
     return tuple(found)
+
+
+def dtype_of_value(context: Context, value: Value | None) -> DType | None:
+    """The dtype of a tile, tensor or immediate; a Python bool acts as uint8, an int as int32, a float as float32."""
+    match value:
+        case View():
+            return value.buffer.dtype
+        case Result():
+            return value.dtype
+        case Parameter(name) if context.facts[name].is_tensor:
+            return context.parameter_view(name).buffer.dtype
+        case Grid():
+            return INT32
+        case _:
+            number = as_number(context, value)
+    if number is None:
+        return None
+    return FLOAT32 if number.dtype.is_symbolic else _WEAK.get(number.dtype, number.dtype)
+
+
+_WEAK = {BOOL: UINT8, INT64: INT32, FLOAT64: FLOAT32}

@@ -25,6 +25,7 @@ from portcheck.frontends.nki.values import Buffer, Dimension, Dots, Grid, Nothin
 from portcheck.ir import (
     PREDICATES,
     Access,
+    Apply,
     Axis,
     AxisKind,
     Expr,
@@ -285,6 +286,37 @@ def mask_over_view(mask: Grid | Expr | None, view: View) -> Expr | None:
         if dimension is not None and dimension.symbol not in own:
             replaced[dimension.symbol] = symbol_of(target)
     return substitute(mask.expression, replaced)
+
+
+def mask_of_indices(mask: Grid | Expr | None, view: View) -> Grid | None:
+    """What `mask` says about the very index variables of `view`, where they may reach beyond its buffer."""
+    if not isinstance(mask, Grid) or _is_inside(view):
+        return None
+    own = {dimension.symbol for dimension in view.dimensions}
+    made: Expr | None = None
+    for part in conditions(mask.expression):
+        used = {name for name in symbols_in(part) if name.startswith("$")}
+        if used and used <= own:
+            made = part if made is None else apply(Operator.LOGICAL_AND, made, part)
+    return None if made is None else Grid(made, view.dimensions)
+
+
+def _is_inside(view: View) -> bool:
+    """Whether every index of `view` is the position along a dimension that is as long as the buffer's."""
+    extents = {dimension.symbol: dimension.extent for dimension in view.dimensions}
+    return len(view.index) == len(view.buffer.shape) and all(
+        isinstance(index, Symbol) and index.name in extents and same(extents[index.name], extent)
+        for index, extent in zip(view.index, view.buffer.shape, strict=True)
+    )
+
+
+def conditions(mask: Expr | None) -> list[Expr]:
+    """The conditions that all hold where `mask` holds."""
+    if mask is None:
+        return []
+    if isinstance(mask, Apply) and mask.operator is Operator.LOGICAL_AND:
+        return [part for argument in mask.arguments for part in conditions(argument)]
+    return [mask]
 
 
 def mask_by_position(mask: Grid | Expr | None, rank: int) -> Expr | None:

@@ -9,7 +9,7 @@ from portcheck.frontends.nki.arithmetic import known, plus, polynomial
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.values import Grid
-from portcheck.frontends.nki.views import symbol_of
+from portcheck.frontends.nki.views import conditions, symbol_of
 from portcheck.ir import Apply, Expr, OpaqueKind, Operator, Symbol, apply, integer, substitute, symbols_in
 
 _BELOW = frozenset({Operator.LESS, Operator.LESS_EQUAL})
@@ -19,15 +19,6 @@ _ABOVE = frozenset({Operator.GREATER, Operator.GREATER_EQUAL})
 def place(dimension: int) -> str:
     """The symbol of the position along a dimension of a tile."""
     return f"dim{dimension}"
-
-
-def conditions(mask: Expr | None) -> list[Expr]:
-    """The conditions that all hold where `mask` holds."""
-    if mask is None:
-        return []
-    if isinstance(mask, Apply) and mask.operator is Operator.LOGICAL_AND:
-        return [part for argument in mask.arguments for part in conditions(argument)]
-    return [mask]
 
 
 def together(parts: Sequence[Expr]) -> Expr | None:

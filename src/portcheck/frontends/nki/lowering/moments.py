@@ -9,8 +9,8 @@ from portcheck.frontends.nki.data import Operand, allocate, as_view, cast, compu
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.masking import place
 from portcheck.frontends.nki.lowering.reducing import combine_over, combine_where, elements_where, mask_left, scaled
-from portcheck.frontends.nki.values import NONE, Result, Stretch, Value, View
-from portcheck.frontends.nki.views import reshape, select
+from portcheck.frontends.nki.values import NONE, Grid, Result, Stretch, Value, View
+from portcheck.frontends.nki.views import reshape, select, symbol_of
 from portcheck.ir import Expr, Operator, Space, Symbol, integer, substitute
 from portcheck.knowledge import Role
 
@@ -22,9 +22,10 @@ def statistics(call: Call) -> Value:
     context, data, mask = call.context, _matrix(call), call.mask_at(2)
     parts: list[Operand] = []
     for start in (0, 1):
-        value = cast(context, load(context, _every(call, data, start, 2)), FLOAT32)
+        half = _every(call, data, start, 2)
         at = plus(integer(start), times(integer(2), Symbol(place(1), INT64)))
         where = substitute(mask, {place(1): at}) if mask is not None else None
+        value = cast(context, load(context, half, _over(where, half)), FLOAT32)
         count = elements_where(call, where, value.shape, _FREE)
         divisor = count if count.is_scalar else _at_least_one(call, count)
         mean = scaled(call, combine_where(call, where, Operator.ADD, value, _FREE), divisor)
@@ -32,6 +33,14 @@ def statistics(call: Call) -> Value:
         square = compute(context, Operator.SQUARE, (distance,), FLOAT32, via=call.via)
         parts.extend((cast(context, count, FLOAT32), mean, combine_where(call, where, Operator.ADD, square, _FREE)))
     return _put(call, data, parts)
+
+
+def _over(mask: Expr | None, view: View) -> Grid | None:
+    """`mask`, over the positions of a tile, as one over `view`."""
+    if mask is None:
+        return None
+    own: dict[str, Expr] = {place(at): symbol_of(dimension) for at, dimension in enumerate(view.dimensions)}
+    return Grid(substitute(mask, own), view.dimensions)
 
 
 def _at_least_one(call: Call, count: Operand) -> Operand:

@@ -9,8 +9,9 @@ from portcheck.frontends.nki.arithmetic import known_int, literal, product
 from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.data import Operand, cast, compute, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.lowering.masking import conditions, mask_of_tile, place, remaining, together
+from portcheck.frontends.nki.lowering.masking import mask_of_tile, place, remaining, together
 from portcheck.frontends.nki.values import Grid, Joining, Result, Value, View
+from portcheck.frontends.nki.views import conditions
 from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, integer, symbols_in
 from portcheck.knowledge import Role
 

@@ -108,13 +108,14 @@ def lower_call(call: Call) -> Value:
         reason = f"{call.via} ({call.api.semantics.value}) is not modelled"
         return not_understood(call, reason, OpaqueKind.LIBRARY)
     before, call.context.via = call.context.via, call.via
+    outer, call.context.mask = call.context.mask, call.mask_unread()
     try:
         with call.context.builder.region() as body:
             value = handler(call)
     except MisunderstoodError as error:
         return not_understood(call, f"{call.via}: {error}", error.kind)
     finally:
-        call.context.via = before
+        call.context.via, call.context.mask = before, outer
     problem = call.context.builder.problem(body)
     if problem:
         return not_understood(call, f"{call.via}: {problem}")
