@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from typing import Any, Protocol, TypeVar, cast
 
 from portcheck.core.source import NOWHERE, Span
@@ -25,8 +24,8 @@ class Placed(Protocol):
 class Builder:
     """Collects operations in source order; one builder numbers a whole program."""
 
-    def __init__(self) -> None:
-        self._ids = count(1)
+    def __init__(self, first_id: int = 1) -> None:
+        self.next_id = first_id
         self._regions: list[list[Op]] = [[]]
         self._spans: list[Span | Placed] = [NOWHERE]
 
@@ -42,15 +41,29 @@ class Builder:
     @contextmanager
     def at(self, span: Span | Placed) -> Iterator[None]:
         """Operations emitted inside the `with` block stand at `span`, or where it stands, unless they say otherwise."""
-        self._spans.append(span)
+        self.enter(span)
         try:
             yield
         finally:
-            self._spans.pop()
+            self.leave()
+
+    def enter(self, span: Span | Placed) -> None:
+        """What is emitted from now on stands at `span`, or where it stands, until `leave` is called."""
+        self._spans.append(span)
+
+    def leave(self) -> None:
+        """Goes back to where things stood before the last `enter`."""
+        self._spans.pop()
+
+    def go_on_at(self, next_id: int) -> None:
+        """Leaves out the ids below `next_id`, which another builder gave away."""
+        self.next_id = next_id
 
     def fresh(self) -> int:
         """An id that no operation has."""
-        return next(self._ids)
+        made = self.next_id
+        self.next_id += 1
+        return made
 
     @property
     def body(self) -> tuple[Op, ...]:
@@ -61,7 +74,7 @@ class Builder:
         """Appends an operation with a fresh id to the current region and returns it."""
         if "span" not in fields:
             fields["span"] = self.here
-        made = operation(id=next(self._ids), **fields)
+        made = operation(id=self.fresh(), **fields)
         self._regions[-1].append(cast(Op, made))
         return made
 

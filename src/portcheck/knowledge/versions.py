@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _LABEL = re.compile(r"(\d+)\.(\d+)(?:/2\.(\d+))?")
 _FOREVER = (10**6, 0, 0)
@@ -28,11 +29,7 @@ class NkiVersion:
     @classmethod
     def parse(cls, label: str) -> NkiVersion:
         """Read "0.6" or "0.1/2.23"; raises ValueError for anything else."""
-        match = _LABEL.fullmatch(label)
-        if match is None:
-            raise ValueError(f"{label!r} is not an NKI version such as 0.6 or 0.1/2.23")
-        major, minor, sdk = match.groups()
-        return cls(int(major), int(minor), int(sdk or 0))
+        return _parsed(label)
 
     def matches(self, since: str, until: str = "") -> bool:
         """Whether some release of this version lies in [since, until); "" as `until` means still open."""
@@ -45,6 +42,15 @@ class NkiVersion:
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}/2.{self.sdk}" if self.sdk else f"{self.major}.{self.minor}"
+
+
+@lru_cache(maxsize=256)
+def _parsed(label: str) -> NkiVersion:
+    match = _LABEL.fullmatch(label)
+    if match is None:
+        raise ValueError(f"{label!r} is not an NKI version such as 0.6 or 0.1/2.23")
+    major, minor, sdk = match.groups()
+    return NkiVersion(int(major), int(minor), int(sdk or 0))
 
 
 def _key(version: NkiVersion) -> tuple[int, int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from portcheck.core.dtype import BOOL, FLOAT64, INT64, DType
@@ -31,10 +32,13 @@ def known(expression: Expr) -> Number | None:
         return expression.value
     if not isinstance(expression, Apply):
         return None
-    values = [known(argument) for argument in expression.arguments]
-    if any(value is None for value in values):
-        return None
-    return _apply(expression.operator, [value for value in values if value is not None])
+    values: list[Number] = []
+    for argument in expression.arguments:
+        value = known(argument)
+        if value is None:
+            return None
+        values.append(value)
+    return _apply(expression.operator, values)
 
 
 def known_int(expression: Expr | None) -> int | None:
@@ -85,6 +89,13 @@ def constant_part(expression: Expr) -> int | None:
     """The value of `expression` if all its symbols cancel, else None."""
     if isinstance(expression, Const):
         return known_int(expression)
+    if not isinstance(expression, Apply) or not is_within(expression, DEPTH_LIMIT):
+        return None
+    return _constant_part(expression)
+
+
+@lru_cache(maxsize=1 << 14)
+def _constant_part(expression: Apply) -> int | None:
     terms = polynomial(expression)
     if terms is None or any(term for term in terms):
         return None
@@ -93,7 +104,11 @@ def constant_part(expression: Expr) -> int | None:
 
 def same(left: Expr, right: Expr) -> bool:
     """Whether both are certainly equal."""
-    return left == right or constant_part(Apply(Operator.SUBTRACT, (left, right), INT64)) == 0
+    if left == right:
+        return True
+    if not isinstance(left, Apply) and not isinstance(right, Apply):
+        return isinstance(left, Const) and isinstance(right, Const) and left.value == right.value
+    return constant_part(Apply(Operator.SUBTRACT, (left, right), INT64)) == 0
 
 
 def difference(stop: Expr, start: Expr) -> Expr:

@@ -94,7 +94,7 @@ def _of_parameter(context: Context, parameter: str, name: str) -> Value:
     facts = context.facts[parameter]
     if name == "shape":
         facts.is_tensor = True
-        if facts.rank is None:
+        if not facts.has_rank:
             return ShapeOf(parameter)
         return _of_tile(context, context.parameter_view(parameter), name)
     if name == "dtype":
@@ -102,7 +102,7 @@ def _of_parameter(context: Context, parameter: str, name: str) -> Value:
         return Format(context.parameter_view(parameter).buffer.dtype)
     if name in _TENSOR_ATTRIBUTES and facts.is_tensor:
         return _of_tile(context, context.parameter_view(parameter), name)
-    if facts.is_tensor or name in _TENSOR_METHODS:
+    if name in _TENSOR_METHODS or facts.is_tensor:
         return Method(Parameter(parameter), name)
     return part(context, f"{parameter}.{name}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from portcheck.core.dtype import DType, dtype_named, dtype_of
 from portcheck.frontends.nki.arithmetic import known, literal
@@ -296,6 +297,7 @@ def _as_constant(value: Value) -> int | float | bool | None:
     return known(value) if is_number(value) else None
 
 
+@lru_cache(maxsize=1024)
 def _default(text: str) -> Value:
     if text == "None":
         return NONE

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
+from portcheck.frontends.nki.facts import Facts
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.mutation import Journal
 from portcheck.frontends.nki.noted import Noted
@@ -39,30 +40,6 @@ _USUAL_RANK = 2
 
 class OutOfFuelError(Exception):
     """The kernel evaluates more than FUEL syntax nodes."""
-
-
-@dataclass(slots=True)
-class Facts:
-    """What the uses of a parameter say about it; gathered in a first pass, used in the second."""
-
-    is_tensor: bool = False
-    rank: int | None = None
-    highest: int = -1
-    is_written: bool = False
-    is_optional: bool = False
-    is_part: bool = False
-    names: dict[int, str] = field(default_factory=dict)
-
-    def seen(self, rank: int) -> None:
-        """Notes that the parameter is a tensor of `rank` dimensions."""
-        self.is_tensor = True
-        if self.rank is None:
-            self.rank = rank
-
-    def seen_at_least(self, rank: int) -> None:
-        """Notes that the parameter is a tensor of `rank` dimensions or more."""
-        self.is_tensor = True
-        self.highest = max(self.highest, rank - 1)
 
 
 @dataclass(slots=True, eq=False)
@@ -201,9 +178,7 @@ class Context:
         self.use(name)
         found = self.views.get(name)
         last = _USUAL_RANK if found is None else len(found.dimensions)
-        stated = len(sizes_in(self.shapes.get(name, "")))
-        assumed = facts.rank if facts.rank is not None else max(facts.highest + 1, rank or last)
-        count = stated or assumed
+        count = len(sizes_in(self.shapes.get(name, ""))) or facts.count(rank or last)
         if found is None or len(found.dimensions) != count:
             shape = tuple(self._size_at(name, position) for position in range(count))
             dtype = self.stated_dtype(name) or dtype_of(name)
@@ -225,17 +200,14 @@ class Context:
 
     def size_of(self, name: str, position: int) -> Expr:
         """The extent of dimension `position` of the parameter `name`: stated, or a symbol."""
-        facts = self.facts[name]
-        facts.is_tensor = True
-        facts.highest = max(facts.highest, position)
+        self.facts[name].seen_dimension(position)
         return self._size_at(name, position)
 
     def _size_at(self, name: str, position: int) -> Expr:
-        facts = self.facts[name]
         stated = sizes_in(self.shapes.get(name, ""))
         if position < len(stated):
             return integer(stated[position])
-        symbol = facts.names.get(position, f"{name}.shape[{position}]")
+        symbol = self.facts[name].name_at(position) or f"{name}.shape[{position}]"
         return self.size(symbol)
 
     def size(self, symbol: str) -> Expr:
@@ -246,11 +218,11 @@ class Context:
     def name_dimension(self, parameter: str, position: int, local: str) -> None:
         """Notes that dimension `position` of `parameter` is unpacked into the local called `local`."""
         facts = self.facts[parameter]
-        if not local or local.strip("_") == "" or position in facts.names or self.is_bound(local):
+        if not local or local.strip("_") == "" or facts.is_named(position) or self.is_bound(local):
             return
         if local not in self.symbols:
             self.symbols[local] = None
-            facts.names[position] = local
+            facts.name(position, local)
 
     def opaque(
         self,

@@ -96,8 +96,7 @@ def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = ""
             return value if is_in_sight(context, value) else None
         case Parameter(name):
             if rank > _ASSUMED_RANK:
-                facts = context.facts[name]
-                facts.highest = max(facts.highest, rank - 1)
+                context.facts[name].seen_at_least(rank)
             return context.parameter_view(name, rank)
         case Result():
             if value.view is None and not context.builder.sees(value.expression):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from portcheck.frontends.nki.imports import imported_by, inside, is_nki, qualified
+from portcheck.frontends.nki.screen import statements_in
 from portcheck.knowledge import Knowledge, Semantics
 
 _DECORATORS = frozenset({"jit", "baremetal", "benchmark", "profile", "trace", "nki_jit", "simulate_kernel"})
@@ -14,7 +15,8 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 def kernels_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledge) -> tuple[Definition, ...]:
     """The decorated functions; in a file without any, those that call NKI and that no other such function calls."""
-    everywhere = sorted((node for node in ast.walk(tree) if isinstance(node, Definition)), key=lambda node: node.lineno)
+    definitions = (node for node in statements_in(tree) if isinstance(node, Definition))
+    everywhere = sorted(definitions, key=lambda node: node.lineno)
     decorated = [
         node for node in everywhere if any(_is_marked(item, aliases, knowledge) for item in node.decorator_list)
     ]

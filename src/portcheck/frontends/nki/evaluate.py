@@ -18,6 +18,7 @@ from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.functions import function_of
 from portcheck.frontends.nki.imports import is_nki
 from portcheck.frontends.nki.object_calls import is_object_word
+from portcheck.frontends.nki.parse import Spot
 from portcheck.frontends.nki.skipping import evaluated_perhaps, skipped_value
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
@@ -50,8 +51,12 @@ def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") 
     handler = _HANDLERS.get(type(node))
     if handler is None:
         return skipped_value(context, frame, node, f"{type(node).__name__} is not read")
-    with context.builder.at(frame.segment.span(node)):
+    builder = context.builder
+    builder.enter(Spot(frame.segment, node))
+    try:
         return handler(context, frame, node, hint)
+    finally:
+        builder.leave()
 
 
 def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:

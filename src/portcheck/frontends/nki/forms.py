@@ -23,7 +23,7 @@ def forms_in(function: Function, *, is_kernel: bool, marks: Sequence[cst.Decorat
     stack: list[cst.CSTNode] = [node.body]
     while stack:
         item = stack.pop()
-        form = _form_of(item)
+        form = _form_of(item) if type(item) in _KINDS else None
         if form is not None:
             yield _use(form, item, segment)
         stack.extend(reversed(children(item)))
@@ -31,6 +31,9 @@ def forms_in(function: Function, *, is_kernel: bool, marks: Sequence[cst.Decorat
 
 def _use(form: Form, node: cst.CSTNode, segment: Segment) -> Use:
     return Use(kind=UseKind.FORM, name=form.value, span=segment.span(node))
+
+
+_KINDS = frozenset({cst.Comparison, cst.Yield, cst.Dict})
 
 
 def _form_of(node: cst.CSTNode) -> Form | None:

@@ -81,16 +81,28 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(item.name for item in fields(kind) if not item.name.startswith(_TRIVIA))
 
 
+class _Kinds(dict[type, bool]):
+    """Which classes are those of nodes; libcst's are abstract, and slow to ask."""
+
+    def __missing__(self, kind: type) -> bool:
+        import libcst as cst
+
+        self[kind] = issubclass(kind, cst.CSTNode)
+        return self[kind]
+
+
+_IS_NODE = _Kinds()
+
+
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes directly below `node`, in order, without white space; much faster than libcst's own `children`."""
-    import libcst as cst
-
     found: list[cst.CSTNode] = []
     for name in _fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, tuple | list):
-            found.extend(item for item in value if isinstance(item, cst.CSTNode))
-        elif isinstance(value, cst.CSTNode):
+        kind = type(value)
+        if kind is tuple or kind is list:
+            found.extend([item for item in value if _IS_NODE[type(item)]])
+        elif _IS_NODE[kind]:
             found.append(value)
     return found
 
@@ -104,9 +116,9 @@ def names_stored_into(body: cst.CSTNode) -> frozenset[str]:
     stack: list[cst.CSTNode] = [body]
     while stack:
         node = stack.pop()
-        if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name):
+        if type(node) is cst.Subscript and isinstance(node.value, cst.Name):
             found.add(node.value.value)
-        elif isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name):
+        elif type(node) is cst.AugAssign and isinstance(node.target, cst.Name):
             found.add(node.target.value)
         stack.extend(children(node))
     return frozenset(found)
@@ -121,20 +133,38 @@ def assigned_names(body: cst.CSTNode) -> tuple[str, ...]:
     stack: list[cst.CSTNode] = [body]
     while stack:
         node = stack.pop()
-        targets: list[cst.CSTNode] = []
-        if isinstance(node, cst.Assign):
-            targets = [item.target for item in node.targets]
-        elif isinstance(node, cst.AugAssign | cst.AnnAssign | cst.NamedExpr | cst.For):
-            targets = [node.target]
-        elif isinstance(node, cst.AsName | cst.MatchAs | cst.MatchStar) and node.name is not None:
-            targets = [node.name]
-        elif isinstance(node, cst.MatchMapping) and node.rest is not None:
-            targets = [node.rest]
-        for target in targets:
-            found.update(dict.fromkeys(_names_in_target(target)))
-        if not isinstance(node, cst.FunctionDef | cst.Lambda):
+        kind = type(node)
+        if kind in _binding_kinds():
+            for target in _targets(node):
+                found.update(dict.fromkeys(_names_in_target(target)))
+        if kind is not cst.FunctionDef and kind is not cst.Lambda:
             stack.extend(reversed(children(node)))
     return tuple(found)
+
+
+@cache
+def _binding_kinds() -> frozenset[type]:
+    import libcst as cst
+
+    return frozenset(
+        {
+            cst.Assign, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.AsName, cst.MatchAs, cst.MatchStar,
+            cst.MatchMapping,
+        }
+    )  # fmt: skip
+
+
+def _targets(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """What `node` binds."""
+    import libcst as cst
+
+    if isinstance(node, cst.Assign):
+        return [item.target for item in node.targets]
+    if isinstance(node, cst.AugAssign | cst.AnnAssign | cst.NamedExpr | cst.For):
+        return [node.target]
+    if isinstance(node, cst.AsName | cst.MatchAs | cst.MatchStar) and node.name is not None:
+        return [node.name]
+    return [node.rest] if isinstance(node, cst.MatchMapping) and node.rest is not None else []
 
 
 def read_outside(root: cst.CSTNode | None, block: cst.CSTNode) -> frozenset[str]:
@@ -153,11 +183,11 @@ def read_names(node: cst.CSTNode, skipped: cst.CSTNode | None = None) -> frozens
         item = stack.pop()
         if item is skipped:
             continue
-        if isinstance(item, cst.Name):
+        if type(item) is cst.Name:
             found.add(item.value)
-        elif isinstance(item, cst.Attribute | cst.Arg):
+        elif type(item) is cst.Attribute or type(item) is cst.Arg:
             stack.append(item.value)
-        elif isinstance(item, cst.Assign):
+        elif type(item) is cst.Assign:
             stack.append(item.value)
             stack.extend(target.target for target in item.targets if not isinstance(target.target, cst.Name))
         else:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from portcheck.frontends.nki.screen import statements_in
 from portcheck.knowledge import Knowledge
 
 ROOT = "nki"
@@ -42,7 +43,7 @@ Follow = Callable[[Imported], str]
 
 def import_statements(tree: ast.AST) -> tuple[ast.stmt, ...]:
     """The imports anywhere in `tree`."""
-    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return tuple(node for node in statements_in(tree) if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def aliases_in(statements: Iterable[ast.stmt], knowledge: Knowledge, follow: Follow) -> Mapping[str, str]:

@@ -9,9 +9,10 @@ import libcst as cst
 
 from portcheck.core.source import Span
 from portcheck.frontends.nki.calls import invoke, kept
-from portcheck.frontends.nki.context import Context, Facts, OutOfFuelError
+from portcheck.frontends.nki.context import Context, OutOfFuelError
 from portcheck.frontends.nki.discovery import is_kernel_mark
 from portcheck.frontends.nki.evaluate import evaluate, truth
+from portcheck.frontends.nki.facts import Facts
 from portcheck.frontends.nki.failure import NeedsUnrollingError, RaisedError
 from portcheck.frontends.nki.flow import FlowKind
 from portcheck.frontends.nki.forms import forms_in
@@ -64,24 +65,16 @@ def lower_kernel(environment: Environment, builder: Recorder, names: Sequence[st
     None when it is nested too deeply to be read.
     """
     facts: dict[str, Facts] = {name: Facts() for name in names}
-    for _ in range(_PASSES - 1):
-        before = _summary(facts)
-        if _lower(environment, Recorder(), span, facts) is None:
-            return None
-        if _summary(facts) == before:
+    for _ in range(_PASSES):
+        trial = Recorder(builder.next_id)
+        made = _lower(environment, trial, span, facts)
+        for fact in facts.values():
+            fact.settle()
+        revised = [fact.revised() for fact in facts.values()]
+        if not any(revised):
             break
-        _settle(facts)
-    return _lower(environment, builder, span, facts)
-
-
-def _summary(facts: dict[str, Facts]) -> str:
-    return repr(sorted((name, repr(fact)) for name, fact in facts.items()))
-
-
-def _settle(facts: dict[str, Facts]) -> None:
-    for fact in facts.values():
-        if fact.is_tensor and fact.rank is None and fact.highest >= 0:
-            fact.rank = fact.highest + 1
+    builder.go_on_at(trial.next_id)
+    return made
 
 
 def parameter_names(node: cst.FunctionDef | cst.Lambda) -> list[str]:
@@ -101,7 +94,7 @@ def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[
         return None
     context.buffers.update(dict.fromkeys(facts))
     context.symbols.update(dict.fromkeys(facts))
-    context.symbols.update(dict.fromkeys(name for fact in facts.values() for name in fact.names.values()))
+    context.symbols.update(dict.fromkeys(name for fact in facts.values() for name in fact.names))
     frame = Frame(
         function.segment, function.home, 0, names_stored_into(function.node), function.node,
     )  # fmt: skip

@@ -8,8 +8,9 @@ import libcst as cst
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, DType
 from portcheck.frontends.nki.classes import order_of
-from portcheck.frontends.nki.context import Context, Facts, sizes_in
+from portcheck.frontends.nki.context import Context, sizes_in
 from portcheck.frontends.nki.enumerations import members_of
+from portcheck.frontends.nki.facts import Facts
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.functions import all_parameters
 from portcheck.frontends.nki.imports import is_nki

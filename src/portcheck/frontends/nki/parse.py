@@ -70,6 +70,19 @@ class Segment:
         return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Spot:
+    """A node in its segment; where it stands is worked out when it is asked for."""
+
+    segment: Segment
+    node: cst.CSTNode
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.segment.span(self.node)
+
+
 def parse_statement(screened: Screened, node: ast.stmt, path: str) -> Segment | None:
     """The top-level statement `node` as a segment; None when libcst does not read it or it is nested too deeply."""
     if is_too_deep(node):

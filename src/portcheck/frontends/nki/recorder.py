@@ -16,8 +16,8 @@ from portcheck.ir.walk import accesses, operations
 class Recorder(Builder):
     """Collects operations; remembers those of the regions that are open."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, first_id: int = 1) -> None:
+        super().__init__(first_id)
         self._visible: list[set[int]] = [set()]
         self._allocated: list[set[str]] = [set()]
         self._made: dict[int, Op] = {}

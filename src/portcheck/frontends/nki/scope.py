@@ -250,9 +250,10 @@ class Scope:
 def _is_fresh(node: ast.stmt, name: str) -> bool:
     """Whether `node` binds `name` to something that does not depend on what it was."""
     if isinstance(node, Definition | ast.ClassDef | ast.Assign):
-        plain = not isinstance(node, ast.Assign) or any(isinstance(item, ast.Name) for item in node.targets)
+        if not isinstance(node, ast.Assign):
+            return True
         read = {item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
-        return plain and (isinstance(node, Definition | ast.ClassDef) or name not in read)
+        return any(isinstance(item, ast.Name) for item in node.targets) and name not in read
     return False
 
 

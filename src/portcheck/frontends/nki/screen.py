@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
+from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -70,6 +72,22 @@ def _said(error: SyntaxError) -> str:
     """What a syntax error is about. Text may be right for a newer Python: the message names the one that reads it."""
     version = ".".join(str(part) for part in sys.version_info[:2])
     return f"not valid Python {version}: {error.msg}"
+
+
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+
+
+def statements_in(tree: ast.AST) -> Iterator[ast.stmt]:
+    """The statements anywhere below `tree`, those that stand less deep first; faster than a walk over all nodes."""
+    pending: deque[ast.AST] = deque([tree])
+    while pending:
+        node = pending.popleft()
+        if isinstance(node, ast.stmt) and node is not tree:
+            yield node
+        for name in _BLOCKS:
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                pending.extend(block)
 
 
 def is_too_deep(node: ast.AST) -> bool:

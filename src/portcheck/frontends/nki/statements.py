@@ -22,6 +22,7 @@ from portcheck.frontends.nki.functions import define_function
 from portcheck.frontends.nki.imports import imported_by
 from portcheck.frontends.nki.leaves import buffers_of
 from portcheck.frontends.nki.operators import comparison
+from portcheck.frontends.nki.parse import Spot
 from portcheck.frontends.nki.skipping import skip
 from portcheck.frontends.nki.stacking import can_unroll
 from portcheck.frontends.nki.values import NONE, External, Grid, Items, Unknown, Value
@@ -31,7 +32,7 @@ from portcheck.ir import Assume, OpaqueKind, operations
 def run_block(context: Context, frame: Frame, body: Sequence[cst.CSTNode]) -> Flow:
     """Runs `body`; an undecided `if` that leaves the function takes the rest of the block as its other arm."""
     for place, statement in enumerate(body):
-        with context.builder.at(frame.segment.span(statement)):
+        with context.builder.at(Spot(frame.segment, statement)):
             if frame.may_have_left and not _is_return(statement):
                 flow = skip(context, frame, statement, "what stands before this may have left the block")
             else:
@@ -100,7 +101,7 @@ def _run(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[
 
 
 def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
-    with context.builder.at(frame.segment.span(part)):
+    with context.builder.at(Spot(frame.segment, part)):
         match part:
             case cst.Assign():
                 assigning.assign(context, frame, part)

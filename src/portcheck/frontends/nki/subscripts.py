@@ -184,7 +184,8 @@ def _from_memory(context: Context, value: View | Result) -> Selector | None:
 
 
 def _of_parameter(context: Context, name: str, chosen: Sequence[Value], text: str) -> Value:
-    if not context.facts[name].is_tensor and len(chosen) == 1 and not isinstance(chosen[0], Stretch | Grid | Dots):
+    is_plain = len(chosen) == 1 and not isinstance(chosen[0], Stretch | Grid | Dots)
+    if is_plain and not context.facts[name].is_tensor:
         number = as_number(context, chosen[0])
         if number is not None and known_int(number) is not None:
             # `shape2D[0]`: an index by a constant says nothing about being a tensor.

@@ -1,0 +1,121 @@
+"""What a kernel's text says about its parameters: which are tensors, of which rank, and what their sizes are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Facts:
+    """What the uses of a parameter say about it.
+
+    Uses that come first ask before anything is known. Their answers are kept: if what is known in the end answers
+    otherwise, the text must be read again.
+    """
+
+    __slots__ = (
+        "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "is_optional", "is_part",
+        "is_written",
+    )  # fmt: skip
+
+    def __init__(self, *, is_part: bool = False) -> None:
+        self.is_part = is_part
+        """Whether it is part of a parameter that is an object."""
+        self.is_optional = False
+        """Whether `None` may be given for it."""
+        self.is_written = False
+        self._is_tensor = False
+        self._rank: int | None = None
+        self._highest = -1
+        self._names: dict[int, str] = {}
+        self._unknown: set[str] = set()
+        self._unnamed: set[int] = set()
+        self._counts: dict[int, int] = {}
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether some use shows a tensor."""
+        if not self._is_tensor:
+            self._unknown.add("tensor")
+        return self._is_tensor
+
+    @is_tensor.setter
+    def is_tensor(self, value: bool) -> None:
+        self._is_tensor = value
+
+    @property
+    def rank(self) -> int | None:
+        """How many dimensions the tensor has; None as long as no use shows it."""
+        if self._rank is None:
+            self._unknown.add("rank")
+        return self._rank
+
+    @rank.setter
+    def rank(self, value: int | None) -> None:
+        self._rank = value
+
+    @property
+    def has_rank(self) -> bool:
+        """Whether a use has shown the rank; for what means the same if one does later."""
+        return self._rank is not None
+
+    def seen(self, rank: int) -> None:
+        """Notes that the parameter is a tensor of `rank` dimensions."""
+        self._is_tensor = True
+        if self._rank is None:
+            self._rank = rank
+
+    def seen_at_least(self, rank: int) -> None:
+        """Notes that the parameter is a tensor of `rank` dimensions or more."""
+        self.seen_dimension(rank - 1)
+
+    def seen_dimension(self, position: int) -> None:
+        """Notes that the parameter is a tensor with a dimension at `position`."""
+        self._is_tensor = True
+        self._highest = max(self._highest, position)
+
+    def count(self, assumed: int) -> int:
+        """How many dimensions the tensor is taken to have, `assumed` if nothing shows more."""
+        count = self._counted(assumed)
+        if self._rank is None:
+            self._counts[assumed] = count
+        return count
+
+    def _counted(self, assumed: int) -> int:
+        return self._rank if self._rank is not None else max(self._highest + 1, assumed)
+
+    def name_at(self, position: int) -> str | None:
+        """What the size of a dimension is called, if the text says it."""
+        if position not in self._names:
+            self._unnamed.add(position)
+        return self._names.get(position)
+
+    @property
+    def names(self) -> Iterable[str]:
+        """What sizes are called."""
+        return self._names.values()
+
+    def name(self, position: int, name: str) -> None:
+        """Notes what the size of a dimension is called."""
+        self._names[position] = name
+
+    def is_named(self, position: int) -> bool:
+        """Whether the size of a dimension has a name; for who would give it one."""
+        return position in self._names
+
+    def settle(self) -> None:
+        """At the end of the text: there are no dimensions but those that were seen."""
+        if self._is_tensor and self._rank is None and self._highest >= 0:
+            self._rank = self._highest + 1
+
+    def revised(self) -> bool:
+        """Whether something was answered otherwise than it would be now; forgets what was asked."""
+        was_wrong = (
+            ("tensor" in self._unknown and self._is_tensor)
+            or ("rank" in self._unknown and self._rank is not None)
+            or any(self._counted(assumed) != count for assumed, count in self._counts.items())
+            or not self._unnamed.isdisjoint(self._names)
+        )
+        self._unknown.clear()
+        self._unnamed.clear()
+        self._counts.clear()
+        return was_wrong

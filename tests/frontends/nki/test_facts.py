@@ -1,0 +1,55 @@
+"""A kernel is read again only if what its text says of a parameter came after it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from portcheck.core.source import SourceFile
+from portcheck.frontends.nki import NkiOptions, kernels, read_nki
+from portcheck.frontends.nki.facts import Facts
+from portcheck.ir import Symbol
+
+HEAD = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x, y, n):\n"
+
+BODIES = {
+    "sizes named at once": ("rows, width = x.shape\n    nisa.memset(x[0:rows, 0:width], n)", 1),
+    "a tensor after it was taken for a number": ("a = y + 1\n    nisa.memset(y[0:8, 0:8], a)", 2),
+    "a rank after it was assumed": ("nisa.dma_copy(dst=x, src=y)\n    a, b, c = y.shape", 2),
+    "a size named after it was used": ("nisa.memset(x[0:x.shape[0], 0:8], 0.0)\n    rows, width = x.shape", 2),
+}
+
+
+@pytest.mark.parametrize(("body", "times"), BODIES.values(), ids=BODIES)
+def test_the_text_is_read_as_often_as_needed(body: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 0
+    lower: Callable[..., object] = kernels._lower
+
+    def counted(*arguments: object) -> object:
+        nonlocal count
+        count += 1
+        return lower(*arguments)
+
+    monkeypatch.setattr(kernels, "_lower", counted)
+    read_nki(SourceFile("port.py", f"{HEAD}    {body}\n"), NkiOptions()).lower(["k"])
+    assert count == times
+
+
+def test_the_last_reading_knows_what_the_first_found() -> None:
+    text = HEAD + "    nisa.memset(x[0:x.shape[0], 0:8], 0.0)\n    rows, width = x.shape\n"
+    [kernel] = read_nki(SourceFile("port.py", text), NkiOptions()).lower(["k"]).kernels
+    sizes = kernel.parameters[0].type.shape
+    assert [size.name for size in sizes if isinstance(size, Symbol)] == ["rows", "width"]
+
+
+def test_an_answer_that_stays_right_is_no_reason_to_read_again() -> None:
+    facts = Facts()
+    assert (facts.is_tensor, facts.count(2), facts.name_at(0)) == (False, 2, None)
+    facts.seen_dimension(1)
+    facts.name(1, "width")
+    assert facts.revised()  # it was no tensor
+    assert (facts.is_tensor, facts.count(2), facts.name_at(0)) == (True, 2, None)
+    facts.seen(2)
+    assert not facts.revised()
+    assert facts.count(1) == 2
