@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.execution.tiles.ports import NEW, any_lowered, executed, normal
+from tests.execution.tiles.ports import NEW, OLD, any_lowered, executed, normal
 
 from portcheck.core.errors import InputError
 from portcheck.execution.tiles import EventKind, Options, run
@@ -83,6 +83,38 @@ def test_more_bytes_of_a_partition_than_the_memory_has_are_found() -> None:
     assert copied(columns=4097, space="psum") == [EventKind.LIMIT_EXCEEDED]
     assert copied(columns=57344) == []
     assert copied(columns=57345) == [EventKind.LIMIT_EXCEEDED]
+
+
+def test_all_dimensions_after_the_first_are_in_a_partition() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(({shape}), dtype=nl.float32, buffer=nl.psum)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+"""
+    )
+    for shape, faults in (("128, 8, 512", 0), ("128, 9, 512", 1), ("129, 2, 2", 1)):
+        done = executed(text.replace("{shape}", shape), {"x": normal(1, 8, 4)})
+        assert [event.kind for event in done.events] == [EventKind.LIMIT_EXCEEDED] * faults, shape
+
+
+def test_blocks_before_the_partitions_count_for_no_limit() -> None:
+    text = (
+        OLD
+        + """
+def kernel(x):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((200, nl.par_dim(128), 512), dtype=nl.float32, buffer=nl.psum)
+    nl.store(out, nl.load(x))
+    return out
+"""
+    )
+    assert executed(text, {"x": normal(1, 8, 4)}).events == ()
 
 
 def test_limits_are_those_of_the_chip() -> None:

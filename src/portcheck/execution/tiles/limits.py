@@ -16,7 +16,8 @@ _ON_CHIP = {Space.SHARED: "SBUF", Space.PSUM: "PSUM"}
 def check_buffer(instance: Instance, op: Alloc, dtype: DType, shape: tuple[int, ...]) -> None:
     """Reports a tile with more partitions, or more bytes of a partition, than the chip has; stops for too many bytes.
 
-    What all tiles take together depends on where the compiler puts them, and is not looked at.
+    What all tiles take together depends on where the compiler puts them, and is not looked at. Where the text
+    has blocks of tiles, a tile of more than two dimensions may have some before its partitions, which count for neither.
     """
     run, width = instance.machine.run, storage(dtype).itemsize
     if run.bytes + math.prod(shape) * width > run.options.memory:
@@ -25,18 +26,18 @@ def check_buffer(instance: Instance, op: Alloc, dtype: DType, shape: tuple[int, 
     if memory is None or not shape:
         return
     chip = run.chip
-    if shape[0] > chip.partitions and len(shape) == _WITHOUT_BLOCKS:
+    may_be_blocks = instance.machine.has_blocks and len(shape) > _WITHOUT_BLOCKS
+    if shape[0] > chip.partitions and not may_be_blocks:
         text = f"{op.name} has {shape[0]} partitions; {chip.name} has {chip.partitions}"
         instance.report(EventKind.LIMIT_EXCEEDED, op, text, subject="partitions")
     room = chip.psum_bytes_per_partition if op.type.space is Space.PSUM else chip.sbuf_bytes_per_partition
-    taken = math.prod(shape[-1:] if len(shape) > _WITHOUT_BLOCKS else shape[1:]) * width
+    taken = math.prod(shape[-1:] if may_be_blocks else shape[1:]) * width
     if taken > room:
         text = f"{op.name} takes {taken} bytes of a partition; {memory} of {chip.name} has {room}"
         instance.report(EventKind.LIMIT_EXCEEDED, op, text, subject="bytes")
 
 
 _WITHOUT_BLOCKS = 2
-"""A tile of more dimensions may have blocks before its partitions (first generation), which count for neither."""
 
 
 def check_matmul(instance: Instance, op: Matmul, contracted: int, stationary: int, moving: int) -> None:

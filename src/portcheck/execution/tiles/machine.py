@@ -52,6 +52,8 @@ class Machine:
     dtypes: dict[str, DType]
     given: tuple[str, ...]
     tensors: dict[str, Memory]
+    has_blocks: bool = False
+    """Whether tiles may have dimensions before their partitions."""
     scalar_calls: frozenset[Span] = frozenset()
     """Where the text calls what only the scalar engine executes."""
     grid: tuple[int, ...] = ()

@@ -19,7 +19,7 @@ from portcheck.execution.tiles.memory import Memory, contents
 from portcheck.execution.tiles.moving import check_written
 from portcheck.execution.tiles.options import Options
 from portcheck.ir import Launch, Program, Return, Side, operations
-from portcheck.knowledge import Chip, Knowledge, load
+from portcheck.knowledge import Chip, Knowledge, NkiVersion, Semantics, load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +103,7 @@ def _launch(
 ) -> None:  # fmt: skip
     kernel = program.kernel(launch.kernel)
     machine = bound(shared, kernel, launch, arguments)
+    machine.has_blocks = _has_blocks(program, shared.knowledge)
     machine.scalar_calls = scalar_calls(program, kernel.name, shared.knowledge)
     machine.grid = _grid(machine, launch, grid)
     machine.symbols.update({f"num_programs[{axis}]": extent for axis, extent in enumerate(machine.grid)})
@@ -114,6 +115,15 @@ def _launch(
         outcome.arrays.update({name: contents(memory) for name, memory in machine.tensors.items()})
         outcome.arrays.update({name: contents(memory) for name, memory in machine.made.items()})
         outcome.returned[kernel.name] = tuple(contents(memory) for memory in _results(machine))
+
+
+def _has_blocks(program: Program, knowledge: Knowledge) -> bool:
+    """Whether the text marks which dimension of a tile is the partition, so that others may come before it."""
+    if not program.version:
+        return False
+    version = NkiVersion.parse(program.version)
+    called = (knowledge.api(use.name, version) for use in program.uses)
+    return any(api is not None and api.semantics is Semantics.INDEX_PARTITION for api in called)
 
 
 def _results(machine: Machine) -> list[Memory]:
