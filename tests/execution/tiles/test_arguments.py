@@ -9,6 +9,7 @@ from tests.execution.tiles.ports import NEW, OLD, executed, normal
 
 from portcheck.core.dtype import BFLOAT16, FLOAT16, FLOAT32, INT32, DType, dtype_of
 from portcheck.core.errors import InputError
+from portcheck.execution.tiles import EventKind
 from portcheck.execution.tiles.dtypes import missing, resolved
 
 KNOWN = {"dtype(x)": FLOAT16, "dtype(y)": BFLOAT16, "dtype(n)": INT32}
@@ -106,3 +107,42 @@ def kernel(x):
     done = executed(text, {"x": x})
     assert (done.arrays["x"] == 0).all() and (x == normal(1, 8, 4)).all()
     assert (done.results[0] == 0).all()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1 << 70])
+def test_a_size_that_cannot_be_is_told(value: float) -> None:
+    text = (
+        NEW
+        + """
+def kernel(x, size):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    a = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a[0:size, :], src=x[0:size, :])
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+    )
+    assert executed(text, {"x": normal(1, 8, 4), "size": 8}).events == ()
+    try:
+        stopped = executed(text, {"x": normal(1, 8, 4), "size": value}).stopped
+        assert stopped is not None and stopped.kind is EventKind.BUDGET_SPENT
+    except InputError as error:
+        assert "for a whole number" in str(error)
+
+
+def test_numbers_that_grow_without_end_are_refused() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x, size):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(min(size ** size ** size, 1)):
+        nisa.dma_copy(dst=out, src=x)
+    return out
+"""
+    )
+    assert executed(text, {"x": normal(1, 8, 4), "size": 2}).events == ()
+    with pytest.raises(InputError, match="a number too large"):
+        executed(text, {"x": normal(1, 8, 4), "size": 99})

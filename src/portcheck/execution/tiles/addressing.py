@@ -81,6 +81,7 @@ def elements(instance: Instance, access: Access, op: Op) -> Elements:
     memory = instance.memory(access.buffer)
     extents = [axis.extent for axis in access.axes]
     shape = tuple(max(0, integer_of(instance, extent)) if extent is not None else 1 for extent in extents)
+    instance.check_room(op, math.prod(shape))
     if not math.prod(shape):
         return Elements(memory, shape, flat=np.zeros(shape, np.int64))
     found = _strided(instance, access, memory, shape)

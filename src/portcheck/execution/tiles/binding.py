@@ -35,7 +35,7 @@ class _Bound:
     def size(self, name: str, value: Number, origin: str) -> None:
         """Gives `name` a value; InputError where it has another one already."""
         known = self.symbols.setdefault(name, value)
-        if known != value:
+        if known is not value and known != value:
             other = self.stated_by.get(name, "its argument")
             raise InputError(
                 f"{name} is {known} by {other} and {value} by {origin}", "give arrays whose sizes fit each other"

@@ -19,13 +19,38 @@ from portcheck.execution.tiles.machine import Code, Instance, Machine, Number, S
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, Symbol, symbols_in
 from portcheck.ir.expr import refs_in
 
+_MOST_BITS = 1 << 12
+"""Of a whole number that is computed with."""
+
+
+def _power(base: Number, exponent: Number) -> Number:
+    if isinstance(base, int) and isinstance(exponent, int) and exponent * base.bit_length() > _MOST_BITS:
+        raise OverflowError("a number too large")
+    result = base**exponent
+    if isinstance(result, complex):
+        raise ValueError("a root of a negative number")
+    return cast(Number, result)
+
+
+def _shift_left(value: int, count: int) -> int:
+    if count > _MOST_BITS:
+        raise OverflowError("a number too large")
+    return value << count
+
+
+def _truncated_divide(left: Number, right: Number) -> Number:
+    whole = abs(left) // abs(right)
+    return whole if (left < 0) == (right < 0) else -whole
+
+
 _NUMBERS: Mapping[Operator, Callable[..., Any]] = {
     Operator.ADD: python.add, Operator.SUBTRACT: python.sub, Operator.MULTIPLY: python.mul,
     Operator.DIVIDE: python.truediv, Operator.FLOOR_DIVIDE: python.floordiv, Operator.FLOOR_MODULO: python.mod,
     Operator.CEILING_DIVIDE: lambda left, right: -(-left // right), Operator.NEGATE: python.neg,
-    Operator.MINIMUM: min, Operator.MAXIMUM: max, Operator.ABSOLUTE: abs, Operator.POWER: python.pow,
-    Operator.TRUNCATED_DIVIDE: lambda left, right: math.trunc(left / right),
-    Operator.TRUNCATED_MODULO: math.fmod, Operator.FLOOR: math.floor, Operator.CEIL: math.ceil,
+    Operator.MINIMUM: min, Operator.MAXIMUM: max, Operator.ABSOLUTE: abs, Operator.POWER: _power,
+    Operator.TRUNCATED_DIVIDE: _truncated_divide,
+    Operator.TRUNCATED_MODULO: lambda left, right: left - right * _truncated_divide(left, right),
+    Operator.FLOOR: math.floor, Operator.CEIL: math.ceil,
     Operator.TRUNC: math.trunc, Operator.SQRT: math.sqrt, Operator.EXP: math.exp, Operator.LOG: math.log,
     Operator.LOG2: math.log2, Operator.ROUND_EVEN: round,
     Operator.EQUAL: python.eq, Operator.NOT_EQUAL: python.ne, Operator.LESS: python.lt, Operator.LESS_EQUAL: python.le,
@@ -34,7 +59,7 @@ _NUMBERS: Mapping[Operator, Callable[..., Any]] = {
     Operator.LOGICAL_OR: lambda left, right: bool(left or right),
     Operator.LOGICAL_XOR: lambda left, right: bool(left) != bool(right), Operator.LOGICAL_NOT: python.not_,
     Operator.BITWISE_AND: python.and_, Operator.BITWISE_OR: python.or_, Operator.BITWISE_XOR: python.xor,
-    Operator.BITWISE_NOT: python.invert, Operator.SHIFT_LEFT: python.lshift,
+    Operator.BITWISE_NOT: python.invert, Operator.SHIFT_LEFT: _shift_left,
     Operator.SHIFT_RIGHT_ARITHMETIC: python.rshift, Operator.SHIFT_RIGHT_LOGICAL: python.rshift,
     Operator.SELECT: lambda condition, on_true, on_false: on_true if condition else on_false,
 }  # fmt: skip
@@ -67,8 +92,12 @@ def number_of(instance: Instance, expression: Expr) -> Number:
 
 
 def integer_of(instance: Instance, expression: Expr) -> int:
-    """`expression` as a whole number."""
-    return int(number_of(instance, expression))
+    """`expression` as a whole number; InputError for NaN and infinities."""
+    found = number_of(instance, expression)
+    try:
+        return int(found)
+    except (ValueError, OverflowError):
+        raise InputError(f"{instance.machine.kernel.name} takes {found} for a whole number") from None
 
 
 def shape_of(instance: Instance, shape: tuple[Expr, ...]) -> tuple[int, ...]:
@@ -194,7 +223,7 @@ def _calculated(
         return cast(Number, function(*values))
     except ZeroDivisionError:
         raise InputError(f"{machine.kernel.name} divides by 0", "give other sizes") from None
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, TypeError) as error:
         raise InputError(f"{machine.kernel.name} computes {expression.operator}: {error}") from None
 
 

@@ -16,8 +16,8 @@ _ON_CHIP = {Space.SHARED: "SBUF", Space.PSUM: "PSUM"}
 def check_buffer(instance: Instance, op: Alloc, dtype: DType, shape: tuple[int, ...]) -> None:
     """Reports a tile with more partitions, or more bytes of a partition, than the chip has; stops for too many bytes.
 
-    What all tiles take together depends on where the compiler puts them, and is not looked at. Where the text
-    has blocks of tiles, a tile of more than two dimensions may have some before its partitions, which count for neither.
+    What all tiles take together depends on where the compiler puts them, and is not looked at. Where the text has
+    blocks of tiles, one of more than two dimensions may have some before its partitions, which count for neither.
     """
     run, width = instance.machine.run, storage(dtype).itemsize
     if run.bytes + math.prod(shape) * width > run.options.memory:

@@ -25,6 +25,8 @@ Scalar: TypeAlias = Number | Value
 Code: TypeAlias = "Callable[[Instance], Scalar]"
 """What computes an expression."""
 
+_MOST_WIDTH = 8
+"""Bytes of an element."""
 _OPERATION_COST = 256
 """Steps that an operation takes besides one for each element."""
 
@@ -126,9 +128,15 @@ class Instance:
     def spend(self, op: Op, elements: int) -> None:
         """Takes the price of an operation on `elements` from the budget; stops where nothing is left."""
         run = self.machine.run
+        self.check_room(op, elements)
         run.spent += elements + _OPERATION_COST
         if run.spent > run.options.steps:
             raise self.stop(EventKind.BUDGET_SPENT, op, f"takes more than {run.options.steps} steps")
+
+    def check_room(self, op: Op, elements: int) -> None:
+        """Stops where a value of so many elements takes more memory than is allowed."""
+        if elements * _MOST_WIDTH > self.options.memory:
+            raise self.stop(EventKind.BUDGET_SPENT, op, f"takes more than {self.options.memory} bytes for one value")
 
     def memory(self, name: str) -> Memory:
         """The buffer called `name`."""

@@ -212,10 +212,22 @@ def _write_any(
     if mode is WriteMode.OVERWRITE:
         _write_one_of(instance, flat, Tile(data, undefined), op)
         return
-    for position in range(offsets.size):
-        one = slice(position, position + 1)
-        part = Tile(data[one], None if undefined is None else undefined[one])
-        _write_flat(instance, Elements(found.memory, (1,), flat=offsets[one]), part, op, mode)
+    rounds = _rounds(offsets)
+    for number in range(int(rounds.max()) + 1):
+        chosen = np.flatnonzero(rounds == number)
+        part = Tile(data[chosen], None if undefined is None else undefined[chosen])
+        _write_flat(instance, Elements(found.memory, chosen.shape, flat=offsets[chosen]), part, op, mode)
+
+
+def _rounds(offsets: Value) -> Value:
+    """The how manieth each one is of its value, from 0."""
+    order = np.argsort(offsets, kind="stable")
+    ordered = offsets[order]
+    begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    counts = np.diff(np.r_[begins, ordered.size])
+    rounds = np.empty(offsets.size, np.int64)
+    rounds[order] = np.arange(ordered.size) - np.repeat(begins, counts)
+    return rounds
 
 
 def _write_flat(instance: Instance, found: Elements, value: Tile, op: Op, mode: WriteMode) -> None:
