@@ -49,10 +49,11 @@ it is stated. Which ones are taken stands in mappings/nki/operands, by version a
 def dtype_not_on_target(pair: Pair) -> Iterator[Draft]:
     """An operand has a dtype that the instruction does not take on this chip or in this version."""
     port = port_of(pair)
-    return _of_wrong_dtype(port) if port else iter(())
+    return of_wrong_dtype(port) if port else iter(())
 
 
-def _of_wrong_dtype(port: Port) -> Iterator[Draft]:
+def of_wrong_dtype(port: Port) -> Iterator[Draft]:
+    """Operands of dtypes that their instructions do not take, one finding a place and operand."""
     seen: set[tuple[str, str]] = set()
     for call in calls_of(port):
         for name, text, source in (*_made(call), *_alone(call), *_together(call)):

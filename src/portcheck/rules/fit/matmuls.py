@@ -66,10 +66,11 @@ assertion bounds it from below. The limits stand in mappings/nki/operands.
 def matmul_tile_limit_exceeded(pair: Pair) -> Iterator[Draft]:
     """A tile of a product or transpose is larger than the tensor engine takes at once."""
     port = port_of(pair)
-    return _too_large(port) if port else iter(())
+    return too_large(port) if port else iter(())
 
 
-def _too_large(port: Port) -> Iterator[Draft]:
+def too_large(port: Port) -> Iterator[Draft]:
+    """Tiles that are larger than the tensor engine takes at once, one finding a place and operand."""
     seen: set[tuple[str, str]] = set()
     for call in calls_of(port):
         if not is_of_tensor_engine(call):

@@ -70,10 +70,11 @@ version and chip, and what an engine reaches in mappings/hardware.
 def operand_space_illegal(pair: Pair) -> Iterator[Draft]:
     """An operand lies in a memory that the instruction does not reach or take."""
     port = port_of(pair)
-    return _in_wrong_memory(port) if port else iter(())
+    return in_wrong_memory(port) if port else iter(())
 
 
-def _in_wrong_memory(port: Port) -> Iterator[Draft]:
+def in_wrong_memory(port: Port) -> Iterator[Draft]:
+    """Operands in memories that their instructions do not take, one finding a place and operand."""
     seen: set[tuple[str, str]] = set()
     for call in calls_of(port):
         for name, text, source in (*_alone(call), *_together(call)):

@@ -64,10 +64,11 @@ assertion bounds it from below. The number of partitions stands in mappings/hard
 def partition_limit_exceeded(pair: Pair) -> Iterator[Draft]:
     """A tile occupies more partitions than the chip has."""
     port = port_of(pair)
-    return _too_tall(port) if port else iter(())
+    return too_tall(port) if port else iter(())
 
 
-def _too_tall(port: Port) -> Iterator[Draft]:
+def too_tall(port: Port) -> Iterator[Draft]:
+    """Tiles of more partitions than the chip has, one finding a tile."""
     limit = port.chip.partitions
     seen: set[str] = _contracted(port, limit)
     for placed in _on_chip(port):
@@ -97,9 +98,17 @@ def _is_too_tall(placed: Placed, limit: int) -> bool:
     port, run = placed.call.port, placed.call.run
     if any(is_given(run, argument.parameter) for argument in run.with_role(Role.MASK)):
         return False  # a mask may leave fewer
+    if (not placed.tile.buffer or port.is_legacy) and (placed.parameter or _is_taken_over(placed, limit)):
+        return False  # the call that made the tile, or one of its operands, is reported
     if placed.tile.is_whole and len(placed.tile.type.shape) >= _BLOCKED_RANK and _has_blocks(port):
         return False  # the first dimension may count blocks
     return placed.call.exceeds((placed.partitions,), limit)
+
+
+def _is_taken_over(placed: Placed, limit: int) -> bool:
+    """Whether the call that gives back the tile is given one that is too tall, or is a product that PC703 judges."""
+    given = [other for other in placed.call.tiles() if other.parameter and other.is_on_chip]
+    return is_of_tensor_engine(placed.call) or any(placed.call.exceeds((other.partitions,), limit) for other in given)
 
 
 def _has_blocks(port: Port) -> bool:
@@ -157,10 +166,11 @@ mappings/hardware.
 def partition_start_illegal(pair: Pair) -> Iterator[Draft]:
     """An engine's access begins at a partition where one over that many partitions may not begin."""
     port = port_of(pair)
-    return _misplaced(port) if port else iter(())
+    return misplaced(port) if port else iter(())
 
 
-def _misplaced(port: Port) -> Iterator[Draft]:
+def misplaced(port: Port) -> Iterator[Draft]:
+    """Accesses of engines that no placement of the tile lets begin there, one finding a place and operand."""
     heights = {} if _has_blocks(port) else _free_tiles(port)
     seen: set[tuple[str, str]] = set()
     for placed in _on_chip(port):

@@ -51,10 +51,11 @@ under a condition on what is given is left out.
 def instruction_not_on_target(pair: Pair) -> Iterator[Draft]:
     """The port uses an instruction, mode, engine or operator that the chip does not have."""
     port = port_of(pair)
-    return _of_other_chips(port) if port else iter(())
+    return of_other_chips(port) if port else iter(())
 
 
-def _of_other_chips(port: Port) -> Iterator[Draft]:
+def of_other_chips(port: Port) -> Iterator[Draft]:
+    """Instructions, modes and operators that the chip does not have, one finding a place and argument."""
     seen: set[tuple[str, str]] = set()
     for span, key, text, targets, source in (*_instructions(port), *_modes(port)):
         if (str(span), key) in seen:
