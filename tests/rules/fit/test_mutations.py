@@ -86,6 +86,15 @@ WIDEST = (
     .replace("wide = nl.ndarray((128, 512)", "wide = nl.ndarray((128, 8192)")
 )
 
+LAST = "    nisa.dma_copy(dst=out, src=fifth)\n"
+
+
+def guarded(condition: str) -> str:
+    """A kernel that computes an exponential of the third generation where `condition` holds."""
+    step = f"    if {condition}:\n        nisa.exponential(dst=fifth, src=fourth, max_value=0.0)\n"
+    return VECTORS.replace("def vectors(x, y):", "def vectors(x, y, fast=False):").replace(LAST, step + LAST)
+
+
 CURRENT = (PRODUCT, VECTORS, GATHERED, RANDOM)
 CLEAN = [
     *((kernel, target, "0.6") for kernel in CURRENT for target in ("trn1", "trn2", "trn3")),
@@ -96,6 +105,10 @@ CLEAN = [
     (PRODUCT.replace("512", "4096"), "trn3", "0.6"),
     (PRODUCT.replace("nl.bfloat16", "nl.float8_e4m3fn"), "trn3", "0.4"),
     (WIDEST, "trn3", "0.6"),
+    (guarded("nisa.get_nc_version() >= nisa.nc_version.gen4"), "trn2", "0.6"),
+    (guarded("nisa.get_nc_version() == 4"), "trn1", "0.6"),
+    (guarded("fast"), "trn2", "0.6"),
+    (guarded("x.shape[0] == y.shape[0]"), "trn2", "0.6"),
 ]
 
 PARTITIONS = [
@@ -217,12 +230,10 @@ DTYPES = [
     of_dtype(OLD_VECTORS, "scale", "PC707 PC707", "float32", "int32", target="trn1", version="0.1"),
 ]  # fmt: skip
 
-AFTER_VECTORS = "    nisa.dma_copy(dst=out, src=fifth)\n"
-
 
 def step(text: str, codes: str = "PC708", **at: str) -> Mutation:
     """One more step in front of the last one."""
-    return Mutation(VECTORS, codes, AFTER_VECTORS, f"    {text}\n{AFTER_VECTORS}", **at)
+    return Mutation(VECTORS, codes, LAST, f"    {text}\n{LAST}", **at)
 
 
 ACTIVATE = "nisa.activate2(dst=fifth, op=nl.exp, data=fourth, imm0=1.0, imm1=0.0, op0=nl.multiply, op1=nl.add)"
@@ -249,6 +260,7 @@ TARGETS = [
     Mutation(RANDOM, "PC708", "    nisa.rng(", f"    {SEEDS}, engine=nisa.engine.vector)\n    nisa.rng("),
     Mutation(QUARTER, "PC708", "moving=right)", "moving=right, tile_position=(0, 0), tile_size=(32, 128))", "trn1"),
     Mutation(BYTES, "PC708", "moving=right)", "moving=right, perf_mode=nisa.matmul_perf_mode.double_row)", "trn1"),
+    Mutation(guarded("nisa.get_nc_version() >= nisa.nc_version.gen4"), "PC708", "nc_version.gen4", "nc_version.gen3"),
     Mutation(OLD_VECTORS, "PC708", "src=fifth)", "src=fifth, dge_mode=nisa.dge_mode.hwdge)", "trn1", "0.1"),
 ]  # fmt: skip
 

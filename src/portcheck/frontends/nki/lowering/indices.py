@@ -93,8 +93,9 @@ def program_count(call: Call) -> Value:
 
 
 def query(call: Call) -> Value:
-    """Something asked at compile time that depends on where the kernel runs: a symbol."""
-    return Symbol(call.via + "()", INT64)
+    """Something asked at compile time that depends on where the kernel runs: its number on the target, or a symbol."""
+    number = call.context.knowledge.constant(call.api.name, call.context.target)
+    return literal(number) if isinstance(number, int | float) else Symbol(call.via + "()", INT64)
 
 
 def number_limits(call: Call) -> Value:
