@@ -64,6 +64,7 @@ class Chip:
     name: str
     core: str
     generation: str
+    generation_number: int
     targets: tuple[str, ...]
     cores_per_chip: int
     partitions: int
@@ -144,6 +145,7 @@ def _chip(table: Table, sources: Sources) -> Chip:
         name=table.text("name"),
         core=table.text("core"),
         generation=table.text("generation"),
+        generation_number=fields.integer("generation_number"),
         targets=table.texts("targets"),
         cores_per_chip=fields.integer("cores_per_chip"),
         partitions=fields.integer("partitions"),

@@ -285,6 +285,7 @@ class Semantics(StrEnum):
     QUERY = "query"
     QUERY_LIMITS = "query.limits"
     QUERY_BYTES = "query.bytes"
+    QUERY_GENERATION = "query.generation"
     TYPE = "type"
     TRAIT_SAME = "trait.same"
     TRAIT_CHOICE = "trait.choice"

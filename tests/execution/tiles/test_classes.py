@@ -12,7 +12,14 @@ from tests.execution.tiles.test_kernels import CASES
 from portcheck.frontends.nki.lowering.table import HANDLERS
 from portcheck.knowledge import Semantics, load
 
-SAY_NOTHING = {Semantics.HINT, Semantics.QUERY, Semantics.QUERY_BYTES, Semantics.QUERY_LIMITS, Semantics.ORDER}
+SAY_NOTHING = {
+    Semantics.HINT,
+    Semantics.QUERY,
+    Semantics.QUERY_BYTES,
+    Semantics.QUERY_GENERATION,
+    Semantics.QUERY_LIMITS,
+    Semantics.ORDER,
+}
 """What a kernel is told or asks before it runs."""
 
 

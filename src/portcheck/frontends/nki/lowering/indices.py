@@ -93,9 +93,14 @@ def program_count(call: Call) -> Value:
 
 
 def query(call: Call) -> Value:
-    """Something asked at compile time that depends on where the kernel runs: its number on the target, or a symbol."""
-    number = call.context.knowledge.constant(call.api.name, call.context.target)
-    return literal(number) if isinstance(number, int | float) else Symbol(call.via + "()", INT64)
+    """Something asked at compile time that depends on where the kernel runs: a symbol."""
+    return Symbol(call.via + "()", INT64)
+
+
+def generation(call: Call) -> Value:
+    """The generation of the chip that the port is read for."""
+    chip = call.context.knowledge.chip(call.context.target)
+    return query(call) if chip is None else literal(chip.generation_number)
 
 
 def number_limits(call: Call) -> Value:

@@ -30,6 +30,7 @@ _WITHOUT_VALUES = frozenset(
     {
         Semantics.ORDER, Semantics.HINT, Semantics.RANDOM_SEED, Semantics.BARRIER_CORE, Semantics.CHECK_PRINT,
         Semantics.QUERY,
+        Semantics.QUERY_GENERATION,
     }
 )  # fmt: skip
 """Calls whose arguments say nothing about the elements of a tile."""
@@ -89,6 +90,7 @@ HANDLERS: Mapping[Semantics, Callable[[Call], Value]] = {
     Semantics.LOOP_STATIC: indices.counter,
     Semantics.LOOP_DYNAMIC: indices.counter,
     Semantics.QUERY: indices.query,
+    Semantics.QUERY_GENERATION: indices.generation,
     Semantics.QUERY_LIMITS: indices.number_limits,
     Semantics.QUERY_BYTES: indices.bytes_of,
     Semantics.ORDER: indices.nothing,
