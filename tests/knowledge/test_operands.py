@@ -172,7 +172,27 @@ def test_every_rule_between_operands_occurs(kind):
         (Size(6, 6, 1), "exactly 6"),
         (Size(32, 128, 32), "at least 32 and at most 128 and a multiple of 32"),
         (Size(1, None, 1), "any"),
+        (Size(1, 4, 1, (1, 2, 4)), "one of 1, 2, 4"),
     ],
 )
 def test_a_size_is_written_in_words(size, text):
     assert str(size) == text
+
+
+@pytest.mark.parametrize(
+    ("call", "number", "accepted", "refused"),
+    [
+        ("local_gather", "num_elem_per_idx", (1, 32), (0, 3, 64)),
+        ("topk", "n", (8, 65535), (7, 65536)),
+        ("dma_copy", "priority", (0, 3), (4,)),
+    ],
+)
+def test_numbers_that_calls_take_have_ends(call, number, accepted, refused):
+    size = load().operands[f"nki.isa.{call}"].numbers[number]
+    assert [size.accepts(value) for value in accepted] == [True] * len(accepted)
+    assert [size.accepts(value) for value in refused] == [False] * len(refused)
+
+
+@pytest.mark.parametrize(("version", "most"), [("0.3", 5), ("0.4", 3)])
+def test_how_many_dimensions_an_operand_may_have_depends_on_the_version(version, most):
+    assert operand("nki.isa.max8", "src", version, "trn2").rank.maximum == most

@@ -33,6 +33,7 @@ def operand_problems(knowledge: Knowledge) -> Iterator[str]:
 
 def _parameters(facts: CallFacts) -> Iterator[str]:
     yield from facts.operands
+    yield from facts.numbers
     yield from (mode.parameter for mode in facts.modes)
     for scope in _scopes(facts):
         yield from (parameter for parameter, _ in scope.when)

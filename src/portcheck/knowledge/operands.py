@@ -15,7 +15,7 @@ from portcheck.knowledge.versions import NkiVersion
 ANY = "any"
 """Written for dtypes where the vendor says that all are accepted."""
 _FIRST = "0.1"
-_FIELDS = ("spaces", "dtypes", "not_dtypes", "partitions", "free", "count")
+_FIELDS = ("spaces", "dtypes", "not_dtypes", "partitions", "free", "rank", "count")
 
 Decide = Callable[[str, str], bool | None]
 """Whether the argument given for a parameter is what a word says; None where that cannot be told."""
@@ -78,7 +78,7 @@ class OperandFacts:
     """What one operand may be. UNKNOWN: the vendor does not say; None: nothing is said here.
 
     `dtypes` is (ANY,) where all are accepted, `not_dtypes` those that are not. `partitions` and `free` count the
-    partitions and the elements of each; `count` the tensors of a list.
+    partitions and the elements of each, `rank` the dimensions, `count` the tensors of a list.
     """
 
     spaces: tuple[NkiSpace, ...] | Unknown | None
@@ -86,6 +86,7 @@ class OperandFacts:
     not_dtypes: tuple[str, ...]
     partitions: Size | Unknown | None
     free: Size | Unknown | None
+    rank: Size | Unknown | None
     count: Size | Unknown | None
     sources: Mapping[str, str]
 
@@ -101,6 +102,7 @@ class OperandFacts:
             not_dtypes=self.not_dtypes if by.dtypes is None and not by.not_dtypes else by.not_dtypes,
             partitions=self.partitions if by.partitions is None else by.partitions,
             free=self.free if by.free is None else by.free,
+            rank=self.rank if by.rank is None else by.rank,
             count=self.count if by.count is None else by.count,
             sources={**self.sources, **by.sources},
         )
@@ -113,6 +115,7 @@ class OperandFacts:
             dtypes=self.dtypes if by.dtypes is None and not by.not_dtypes else UNKNOWN,
             partitions=self.partitions if by.partitions is None else UNKNOWN,
             free=self.free if by.free is None else UNKNOWN,
+            rank=self.rank if by.rank is None else UNKNOWN,
             count=self.count if by.count is None else UNKNOWN,
         )
 
@@ -154,10 +157,14 @@ class Mode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
-    """Everything known about the operands of one call. `nan` and `bounds` are None where neither can occur."""
+    """Everything known about the operands of one call. `nan` and `bounds` are None where neither can occur.
+
+    `numbers` are the values that arguments which are plain numbers may have.
+    """
 
     name: str
     operands: Mapping[str, OperandFacts]
+    numbers: Mapping[str, Size]
     cases: tuple[Case, ...]
     pairs: tuple[Pairing, ...]
     modes: tuple[Mode, ...]
@@ -200,6 +207,7 @@ def _call(name: str, table: Table, sources: Sources) -> CallFacts:
     call = CallFacts(
         name=name,
         operands=operands,
+        numbers=_numbers(table.table("numbers", {})),
         cases=tuple(_case(entry, operands, sources) for entry in table.tables("cases", ())),
         pairs=tuple(_pairing(entry, operands, sources) for entry in table.tables("pairs", ())),
         modes=tuple(_mode(entry, sources) for entry in table.tables("modes", ())),
@@ -211,6 +219,12 @@ def _call(name: str, table: Table, sources: Sources) -> CallFacts:
     return call
 
 
+def _numbers(table: Table) -> Mapping[str, Size]:
+    found = {name: size_at(table, name) for name in table.names()}
+    table.finish()
+    return {name: size for name, size in found.items() if isinstance(size, Size)}
+
+
 def _facts(table: Table, source: str, *, is_whole: bool = True) -> OperandFacts:
     """The facts of one operand; `is_whole` asks for an entry that says or leaves unknown spaces and dtypes."""
     facts = OperandFacts(
@@ -219,6 +233,7 @@ def _facts(table: Table, source: str, *, is_whole: bool = True) -> OperandFacts:
         not_dtypes=table.texts("not_dtypes", ()),
         partitions=size_at(table, "partitions"),
         free=size_at(table, "free"),
+        rank=size_at(table, "rank"),
         count=size_at(table, "count"),
         sources={field: source for field in _FIELDS if table.has(field)},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from portcheck.core.finding import Certainty, Severity
 from portcheck.ir import Expr
@@ -112,12 +113,8 @@ def _is_outside(call: Call, sizes: tuple[Expr, ...], limit: Size) -> bool:
     if limit.maximum is not None and call.exceeds(sizes, limit.maximum):
         return True
     numbers = [number_of(size) for size in sizes]
-    if None in numbers or not numbers:
-        return False
-    total = 1
-    for value in numbers:
-        total *= value or 0
-    return total < limit.minimum or total % limit.multiple != 0
+    known = [value for value in numbers if value is not None]
+    return len(known) == len(numbers) > 0 and not limit.accepts(prod(known))
 
 
 def _sentence(unit: str, sizes: tuple[Expr, ...], limit: Size, chip: str) -> str:
