@@ -75,6 +75,7 @@ bench: $(STAMP)
 		echo "numba could not be installed; the executor is timed alone."
 	$(RUN) benchmarks/execution.py
 	$(RUN) benchmarks/frontend.py $(CORPUS)
+	$(RUN) benchmarks/nki_frontend.py
 
 docs: $(STAMP)
 	$(RUN) tools/generate_docs.py

@@ -19,13 +19,13 @@ from fuzzing import cuda, nki
 ROOT = Path(__file__).parents[1]
 SIDES: dict[str, ModuleType] = {"cuda": cuda, "nki": nki}
 SLOWEST = 10
-"""Seconds that one input may take, on a machine that does other things as well."""
+"""Seconds of the processor that one input may take."""
 
 
 def main() -> int:
     arguments = read_arguments()
     os.environ["PORTCHECK_DEBUG"] = "1"  # what fails is raised
-    signal.signal(signal.SIGALRM, _too_slow)
+    signal.signal(signal.SIGPROF, _too_slow)
     failures = 0
     for name in arguments.side or SIDES:
         fuzzing = Fuzzing(SIDES[name], arguments.seed, arguments.keep)
@@ -77,7 +77,7 @@ class Fuzzing:
             print(f"{times} x {place}")
 
     def _read(self, text: str) -> None:
-        signal.alarm(SLOWEST)
+        signal.setitimer(signal.ITIMER_PROF, SLOWEST)
         try:
             problem = self._side.problem_of(text)
         except TooSlow:
@@ -85,7 +85,7 @@ class Fuzzing:
         except Exception as error:  # noqa: BLE001  # what a frontend raises is what fuzzing looks for
             problem = f"{type(error).__name__}: {_place()}"
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         if problem:
             self._note(problem, text)
 

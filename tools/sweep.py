@@ -1,6 +1,7 @@
 """Reads every source file under the given folders and says how much was understood.
 
-Kernels are counted by `census.py`, which shares no code with the frontend. Seconds are those of parsing and lowering.
+Kernels are counted by `census.py` and `nki_census.py`, which share no code with the frontends. Seconds are those that
+the processor takes for parsing and lowering.
 Ends with 1 on any exception or timeout.
 """
 
@@ -16,8 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+import nki_sweep
 from census import Written, kernels_in
 from portcheck.frontends.cuda import CudaOptions, read_cuda
+from portcheck.frontends.nki import NkiOptions, read_nki
 from portcheck.frontends.reading import Problem
 from portcheck.ir import Call, Opaque, Program, coverage, kernel_operations
 from portcheck.ir.text import print_program
@@ -33,7 +36,7 @@ HEADER_FOLDERS = ("", "include", "inc", "utils", "common", "Common")
 LOST_SHOWN = 20
 MEGABYTE = 1e6
 SLOWEST = 60
-"""Seconds after which a file is given up."""
+"""Seconds of the processor after which a file is given up."""
 
 
 @dataclass
@@ -59,6 +62,7 @@ class Sweep:
     broken_places: list[str] = field(default_factory=list)
     exceptions: list[str] = field(default_factory=list)
     timeouts: list[str] = field(default_factory=list)
+    nki: nki_sweep.NkiSweep = field(default_factory=nki_sweep.NkiSweep)
 
 
 class TooSlow(BaseException):
@@ -68,7 +72,7 @@ class TooSlow(BaseException):
 def main() -> int:
     arguments = read_arguments()
     os.environ["PORTCHECK_DEBUG"] = "1"  # what fails is raised
-    signal.signal(signal.SIGALRM, _too_slow)
+    signal.signal(signal.SIGPROF, _too_slow)
     sweeps = [swept(folder, arguments) for folder in arguments.folders]
     print("\n".join(line for sweep in sweeps for line in report(sweep)))
     return 1 if any(sweep.exceptions or sweep.timeouts for sweep in sweeps) else 0
@@ -93,7 +97,7 @@ def swept(folder: str, arguments: argparse.Namespace) -> Sweep:
     for path in sources(Path(folder)):
         sweep.files += 1
         sweep.size += path.stat().st_size
-        signal.alarm(arguments.limit)
+        signal.setitimer(signal.ITIMER_PROF, arguments.limit)
         try:
             add(sweep, path, Path(folder))
         except TooSlow:
@@ -103,7 +107,7 @@ def swept(folder: str, arguments: argparse.Namespace) -> Sweep:
             if arguments.traceback:
                 traceback.print_exc()
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
     sweep.reasons = Counter(
         dict(sorted(sweep.reasons.items(), key=lambda item: (-item[1], item[0]))[: arguments.reasons])
     )
@@ -114,6 +118,13 @@ def include_roots(path: Path, folder: Path) -> tuple[str, ...]:
     """Where headers of the project may lie that its build names: beside the file and its folders, in usual places."""
     around = [parent for parent in path.parents if parent == folder or folder in parent.parents]
     return tuple(str(found) for parent in around for name in HEADER_FOLDERS if (found := parent / name).is_dir())
+
+
+def package_roots(path: Path, folder: Path) -> tuple[str, ...]:
+    """Where packages that a port imports may lie: its folder and those around it that are no packages."""
+    around = [parent for parent in path.parents if parent == folder or folder in parent.parents]
+    roots = [parent for parent in around if not (parent / "__init__.py").exists()]
+    return tuple(str(root) for root in (*roots, folder / "src") if root.is_dir())
 
 
 def sources(folder: Path) -> Iterator[Path]:
@@ -129,15 +140,20 @@ def sources(folder: Path) -> Iterator[Path]:
 def add(sweep: Sweep, path: Path, folder: Path) -> None:
     """Reads one file, and adds what became of it."""
     if path.suffix == ".py":
-        start = time.perf_counter()
-        program = program_of(str(path), nki_roots=(str(folder), str(folder / "src")))
-        sweep.seconds += time.perf_counter() - start
+        source = read_source(str(path), may_be_empty=True)
+        start = time.process_time()
+        port = read_nki(source, NkiOptions(roots=package_roots(path, folder)))
+        program = port.lower([kernel.name for kernel in port.kernels])
+        if not program.kernels:
+            program = program_of(str(path))  # which reads what is CUDA in its strings
+        sweep.seconds += time.process_time() - start
+        nki_sweep.add(sweep.nki, path, port, program)
     else:
         source = read_source(str(path), may_be_empty=True)
-        start = time.perf_counter()
+        start = time.process_time()
         module = read_cuda(source, CudaOptions(include_roots=include_roots(path, folder)))
         program = module.lower([*(kernel.name for kernel in module.kernels), *module.specialisations])
-        sweep.seconds += time.perf_counter() - start
+        sweep.seconds += time.process_time() - start
         count(sweep, path, kernels_in(source.text), program)
         count_broken(sweep, program, module.problems)
     print_program(program)
@@ -204,6 +220,11 @@ def report(sweep: Sweep) -> Iterator[str]:
     yield from table(titles, [tuple(map(str, rows))])
     yield ""
     yield from reasons(sweep)
+    if sweep.nki.files or sweep.nki.not_python:
+        for nki_titles, nki_rows in nki_sweep.report(sweep.nki):
+            yield from table(nki_titles, nki_rows)
+            yield ""
+        yield from nki_sweep.places(sweep.nki)
     yield from (f"lost: {line}" for line in sweep.lost[:LOST_SHOWN])
     yield from (f"with parser errors: {line}" for line in sweep.broken_places[:LOST_SHOWN])
     yield from (f"timeout: {line}" for line in sweep.timeouts)

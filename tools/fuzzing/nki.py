@@ -115,5 +115,6 @@ class Inputs:
     def _put_statement(self, tokens: list[str]) -> None:
         places = [index for index, token in enumerate(tokens) if token.startswith("\n ")] or [len(tokens) - 1]
         place = self._random.choice(places)
+        indent = tokens[place] if tokens else ""
         lines = self._piece().splitlines()
-        tokens[place:place] = [token for line in lines for token in TOKEN.findall(f"{tokens[place]}{line}")]
+        tokens[place:place] = [token for line in lines for token in TOKEN.findall(f"{indent}{line}")]

@@ -154,7 +154,7 @@ def items_of(context: Context, value: Value) -> list[Value] | None:
             if ends[0] is None or ends[1] is None or not ends[2]:
                 return None
             numbers = range(ends[0], ends[1], ends[2])
-            return [literal(number) for number in numbers] if len(numbers) <= UNROLL_LIMIT else None
+            return [literal(number) for number in numbers] if not numbers[UNROLL_LIMIT:] else None
         case ShapeOf(parameter):
             facts = context.facts[parameter]
             return None if facts.rank is None else list(context.parameter_view(parameter).shape)
