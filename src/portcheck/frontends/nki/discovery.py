@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from portcheck.frontends.nki.imports import imported_by, inside, is_nki, qualified
 from portcheck.frontends.nki.screen import statements_in
@@ -13,12 +13,19 @@ _DECORATORS = frozenset({"jit", "baremetal", "benchmark", "profile", "trace", "n
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def kernels_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledge) -> tuple[Definition, ...]:
-    """The decorated functions; in a file without any, those that call NKI and that no other such function calls."""
+def kernels_in(
+    tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledge, wrapped: Collection[str] = ()
+) -> tuple[Definition, ...]:
+    """The decorated functions and those that are `wrapped` by a call.
+
+    In a file without any, those that call NKI and that no other such function calls.
+    """
     definitions = (node for node in statements_in(tree) if isinstance(node, Definition))
     everywhere = sorted(definitions, key=lambda node: node.lineno)
     decorated = [
-        node for node in everywhere if any(_is_marked(item, aliases, knowledge) for item in node.decorator_list)
+        node
+        for node in everywhere
+        if node.name in wrapped or any(is_marked(item, aliases, knowledge) for item in node.decorator_list)
     ]
     if decorated:
         return tuple(decorated)
@@ -26,6 +33,15 @@ def kernels_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledg
     callers = [node for node in functions if _calls_nki(node, aliases)]
     called = {name for node in callers for name in _called_names(node)}
     return tuple(node for node in callers if node.name not in called)
+
+
+def by_name(definitions: Iterable[Definition]) -> dict[str, Definition]:
+    """The definitions by name; the second of a name `k` is `k#2`."""
+    found: dict[str, Definition] = {}
+    for node in definitions:
+        count = 1 + sum(other.name == node.name for other in found.values())
+        found[node.name if count == 1 else f"{node.name}#{count}"] = node
+    return found
 
 
 def statements_around(tree: ast.Module, node: ast.stmt) -> list[ast.stmt]:
@@ -86,7 +102,8 @@ def blocks_of(node: ast.If | ast.Try | ast.With) -> list[list[ast.stmt]]:
     return blocks
 
 
-def _is_marked(node: ast.expr, aliases: Mapping[str, str], knowledge: Knowledge) -> bool:
+def is_marked(node: ast.expr, aliases: Mapping[str, str], knowledge: Knowledge) -> bool:
+    """Whether the decorator `node` makes a kernel of what it decorates."""
     return is_kernel_mark(qualified(node.func if isinstance(node, ast.Call) else node, aliases), knowledge)
 
 

@@ -48,6 +48,7 @@ class Environment:
     values: dict[str, str]
     find: Callable[[Context], Function | None]
     """The kernel; None when its text is not read."""
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[
     with builder.region() as body, builder.at(span):
         _run(context, frame, function)
     kernel = Kernel(
-        name=function.name,
+        name=environment.name,
         parameters=tuple(_parameters(context, function)),
         axes=tuple(context.program_axes.values()),
         body=with_registers(context, body),

@@ -26,7 +26,13 @@ class Library:
         self._scopes: dict[Path, Scope | str] = {path: self.port}
         self._modules: dict[tuple[Path, str], Scope | None] = {}
         self.missing: dict[str, str] = {}
+        self.assumed: dict[str, None] = {}
         self.following: set[Scope] = set()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a report must say: which modules are not in reach, and what was assumed."""
+        return (*(f"{name} {why}" for name, why in self.missing.items()), *self.assumed)
 
     def module(self, importing: Scope, item: Imported) -> Scope | None:
         """The module that an import of the file `importing` names; None when it is no file that may be read."""

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from portcheck.core.source import Position, SourceFile, Span
-from portcheck.frontends.nki.discovery import Definition, kernels_in
+from portcheck.frontends.nki.discovery import Definition, by_name, is_marked, kernels_in
 from portcheck.frontends.nki.files import Files
 from portcheck.frontends.nki.generation import Generation, Text, generation_of, newest_version
+from portcheck.frontends.nki.launching import grids_in, wrapped_in
 from portcheck.frontends.nki.library import Library
 from portcheck.frontends.nki.parse import first_line
 from portcheck.frontends.nki.screen import Fault, is_too_deep, screen
 from portcheck.frontends.reading import KernelSignature, Problem
-from portcheck.ir import Kernel, Launch, Opaque, OpaqueKind, Parameter, Program, Side, ValueType
+from portcheck.ir import Kernel, Launch, Opaque, OpaqueKind, Parameter, Program, Side, ValueType, integer
 from portcheck.ir.uses import Use
 from portcheck.knowledge import Knowledge, NkiVersion, load
 
@@ -67,8 +68,8 @@ class NkiModule:
         if self.syntax_problem is not None:
             return (self.syntax_problem,)
         return tuple(
-            Problem(self._span(node), f"{node.name} is nested too deeply to be read")
-            for node in self._definitions
+            Problem(self._span(node), f"{name} is nested too deeply to be read")
+            for name, node in self._definitions.items()
             if is_too_deep(node)
         )
 
@@ -76,7 +77,8 @@ class NkiModule:
     def kernels(self) -> tuple[KernelSignature, ...]:
         """The kernels of the file, in order."""
         return tuple(
-            KernelSignature(node.name, tuple(_parameter_names(node)), self._span(node)) for node in self._definitions
+            KernelSignature(name, tuple(_parameter_names(node)), self._span(node))
+            for name, node in self._definitions.items()
         )
 
     def lower(self, names: Sequence[str]) -> Program:
@@ -84,18 +86,19 @@ class NkiModule:
         from portcheck.frontends.nki.recorder import Recorder
 
         builder = Recorder()
-        by_name = {node.name: node for node in self._definitions}
-        wanted = [name for name in dict.fromkeys(names) if name in by_name]
-        lowered = [self._kernel(builder, by_name[name]) for name in wanted]
-        launches = tuple(Launch(kernel=name, span=self._span(by_name[name])) for name in names if name in by_name)
-        notes = [f"{name} {why}" for name, why in self.library.missing.items()] if self.library is not None else []
+        known = self._definitions
+        wanted = [name for name in dict.fromkeys(names) if name in known]
+        lowered = [self._kernel(builder, name, known[name]) for name in wanted]
+        launches = tuple(self._launch(name) for name in names if name in known)
+        wrapped = (self._wrapped(name, known[name]) for name in wanted)
+        notes = (*(self.library.notes if self.library is not None else ()), *(note for note in wrapped if note))
         return Program(
             side=Side.NKI,
             path=self.source.path,
             kernels=tuple(item.kernel for item in lowered),
             launches=launches,
             version=self.version,
-            notes=tuple(notes),
+            notes=notes,
             is_version_stated=self.generation.is_stated,
             uses=(*self._uses_outside(wanted, lowered), *(use for item in lowered for use in item.uses)),
         )
@@ -106,18 +109,40 @@ class NkiModule:
         if self.library is None:
             return ()
         lines = {line for item in lowered for path, line in item.functions if path == self.source.path}
-        return tuple(uses_outside(self.library.port, self._definitions, wanted, lines))
+        return tuple(uses_outside(self.library.port, tuple(self._definitions.values()), wanted, lines))
 
     @cached_property
     def _knowledge(self) -> Knowledge:
         return load()
 
     @cached_property
-    def _definitions(self) -> tuple[Definition, ...]:
+    def _definitions(self) -> dict[str, Definition]:
+        """The kernels by name."""
         if self.library is None:
-            return ()
-        port = self.library.port
-        return kernels_in(port.screened.tree, port.aliases, self._knowledge)
+            return {}
+        tree, aliases = self.library.port.screened.tree, self.library.port.aliases
+        wrapped = wrapped_in(tree, aliases, self._knowledge)
+        return by_name(kernels_in(tree, aliases, self._knowledge, wrapped))
+
+    @cached_property
+    def _grids(self) -> Mapping[str, tuple[int, ...]]:
+        if self.library is None:
+            return {}
+        return grids_in(self.library.port.screened.tree, self.library.port.aliases, self._knowledge)
+
+    def _wrapped(self, name: str, node: Definition) -> str:
+        """What a report says of the decorators that do not make a kernel of a function: they are not followed."""
+        assert self.library is not None
+        aliases = self.library.port.aliases
+        others = [item for item in node.decorator_list if not is_marked(item, aliases, self._knowledge)]
+        texts = ", ".join(ast.unparse(item)[:60] for item in others)
+        return f"{name} is also decorated by {texts}, which is not followed" if others else ""
+
+    def _launch(self, name: str) -> Launch:
+        """The launch of a kernel, with the grid that the file launches it with where no other kernel has its name."""
+        is_only = f"{name}#2" not in self._definitions and "#" not in name
+        grid = tuple(map(integer, self._grids.get(name, ()))) if is_only else ()
+        return Launch(kernel=name, grid=grid, span=self._span(self._definitions[name]))
 
     def _span(self, node: ast.stmt) -> Span:
         line = first_line(node)
@@ -125,7 +150,7 @@ class NkiModule:
         width = len(self.source.lines[end - 1]) if end <= len(self.source.lines) else 0
         return Span(self.source.path, Position(line, 1), Position(end, width + 1))
 
-    def _kernel(self, builder: Recorder, node: Definition) -> Lowered:
+    def _kernel(self, builder: Recorder, name: str, node: Definition) -> Lowered:
         from portcheck.frontends.nki.kernels import Environment, Lowered, lower_kernel
 
         assert self.library is not None
@@ -133,12 +158,12 @@ class NkiModule:
         environment = Environment(
             self._knowledge, NkiVersion.parse(self.version), self.options.target, self.source.path,
             dict(self.options.shapes), dict(self.options.dtypes), dict(self.options.values),
-            lambda context: port.definition(context, node),
+            lambda context: port.definition(context, node), name,
         )  # fmt: skip
         found = lower_kernel(environment, builder, _parameter_names(node), self._span(node))
-        return found if found is not None else Lowered(self._unreadable(builder, node))
+        return found if found is not None else Lowered(self._unreadable(builder, name, node))
 
-    def _unreadable(self, builder: Recorder, node: Definition) -> Kernel:
+    def _unreadable(self, builder: Recorder, name: str, node: Definition) -> Kernel:
         """A kernel whose text is not read: one opaque operation that may write every parameter."""
         from portcheck.core.dtype import dtype_of
 
@@ -156,7 +181,7 @@ class NkiModule:
         parameters = tuple(
             Parameter(name=name, type=ValueType(dtype_of(name)), is_buffer=True, span=span) for name in names
         )
-        return Kernel(name=node.name, parameters=parameters, axes=(), body=tuple(body), span=span)
+        return Kernel(name=name, parameters=parameters, axes=(), body=tuple(body), span=span)
 
 
 def _parameter_names(node: Definition) -> list[str]:

@@ -22,12 +22,12 @@ from portcheck.frontends.nki.values import (
     Items,
     Nothing,
     Package,
+    Parameter,
     Table,
     Text,
+    Unknown,
     Value,
-    View,
 )  # fmt: skip
-from portcheck.ir import Const
 
 Arguments = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -123,18 +123,19 @@ def _is_instance(context: Context, arguments: Arguments, keywords: Keywords) -> 
     if len(arguments) != 2:
         return None
     kinds = arguments[1].values if isinstance(arguments[1], Items) else [arguments[1]]
-    answers = [_is_of(arguments[0], kind) for kind in kinds]
+    answers = [_is_of(context, arguments[0], kind) for kind in kinds]
     if any(answers):
         return literal(True)
     return None if None in answers else literal(False)
 
 
-def _is_of(value: Value, kind: Value) -> bool | None:
+def _is_of(context: Context, value: Value, kind: Value) -> bool | None:
     """Whether an object is of a class; None where that is not known, or where neither is one of the port's."""
     if isinstance(value, Instance):
         return derives_from(value.owner, kind)
-    is_other = isinstance(value, Const | Items | Text | Nothing | View | Function | Table | External)
-    return False if isinstance(kind, Class) and is_other else None
+    if isinstance(value, Parameter):
+        return False if isinstance(kind, Class) and context.facts[value.name].is_tensor else None
+    return False if isinstance(kind, Class) and not isinstance(value, Unknown) else None
 
 
 def _length(context: Context, arguments: Arguments, keywords: Keywords) -> Value | None:

@@ -279,6 +279,12 @@ def both(context: Context, left: Value, right: Value, text: str) -> Value:
     return numbers(context, Operator.LOGICAL_AND, left, right, text)
 
 
+def _are_tuples(one: Value, other: Value) -> bool:
+    """Whether both are tuples of one length."""
+    is_fit = isinstance(one, Items) and isinstance(other, Items) and len(one.values) == len(other.values)
+    return is_fit and not any(isinstance(item, Items) and item.is_list for item in (one, other))
+
+
 def choice(context: Context, test: Value, chosen: Value, other: Value, text: str, hint: str = "") -> Value:
     """One of two values by a condition that is not known; `hint` is the name it will be bound to."""
     if chosen == other:
@@ -287,6 +293,9 @@ def choice(context: Context, test: Value, chosen: Value, other: Value, text: str
         dtypes = as_dtype(context, chosen), as_dtype(context, other)
         if None not in dtypes:
             return Format(context.stated_dtype(hint) or dtype_of(context.fresh_symbol(hint or text)))
+    if _are_tuples(chosen, other):
+        pairs = zip(items_of(context, chosen) or (), items_of(context, other) or (), strict=True)
+        return Items([choice(context, test, one, another, text) for one, another in pairs])
     condition, first, second = as_number(context, test), as_number(context, chosen), as_number(context, other)
     if condition is None or first is None or second is None:
         ordered = (chosen, other) if isinstance(chosen, Unknown) or not isinstance(other, Unknown) else (other, chosen)

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from portcheck.frontends.nki.discovery import Definition, names_bound_by, names_bound_in, statements_around
 from portcheck.frontends.nki.holding import set_back
 from portcheck.frontends.nki.imports import Imported, aliases_in, import_statements, imported_by
-from portcheck.frontends.nki.parse import Segment, empty_segment, parse_statement
+from portcheck.frontends.nki.parse import Segment, empty_segment, first_line, parse_statement
 from portcheck.frontends.nki.screen import Screened
 from portcheck.frontends.nki.values import BEFORE, External, Function, Package, Unknown, Value
 from portcheck.ir import OpaqueKind
@@ -86,19 +86,35 @@ class Scope:
         found = _function_at(segment, node) if segment is not None else None
         if segment is None or found is None:
             return None
-        return Function(node.name, found, segment, self._home_inside(context, segment, around[:-1]))
+        return Function(node.name, found, segment, self._home_inside(context, segment, around[:-1], node))
 
-    def _home_inside(self, context: Context, segment: Segment, around: Sequence[ast.stmt]) -> Frame:
-        """The frame that a function inside other functions closes over: their names are not known."""
+    def _home_inside(self, context: Context, segment: Segment, around: Sequence[ast.stmt], inner: ast.stmt) -> Frame:
+        """The frame that a function inside other functions closes over: what they bind before it, where that is known.
+
+        Their parameters are what they are by default, which is an assumption, or not known.
+        """
         from portcheck.frontends.nki.frame import Frame
 
         home = self.home(context)
         for item in around:
-            if isinstance(item, Definition):
-                home = Frame(segment, home)
-                for name in sorted(names_bound_in(item)):
-                    home.names[name] = Unknown(f"{item.name}.{name}", f"{name} is a name of the function around")
+            outer = _function_at(segment, item) if isinstance(item, Definition) else None
+            if outer is None or not isinstance(item, Definition):
+                continue
+            home = Frame(segment, home)
+            for name in sorted(names_bound_in(item)):
+                home.names[name] = Unknown(f"{item.name}.{name}", f"{name} is a name of the function around")
+            self._take_defaults(context, home, outer, item.name)
+            with context.aside():
+                context.run(context, home, _before(segment, outer, inner))
         return home
+
+    def _take_defaults(self, context: Context, home: Frame, outer: Any, owner: str) -> None:
+        """Gives the parameters of a function around a kernel their defaults."""
+        from portcheck.frontends.nki.functions import function_of
+
+        for name, value in function_of(context, home, outer, owner).defaults.items():
+            home.names[name] = value
+            self._library.assumed[f"{name} of {owner} is taken to be its default"] = None
 
     def _bind(self, context: Context, home: Frame, name: str, binding: _Binding) -> None:
         if binding.imported is not None:
@@ -272,7 +288,20 @@ def _changed_by(node: ast.stmt) -> list[str]:
     return [place.id for place in places if isinstance(place, ast.Name)]
 
 
-def _function_at(segment: Segment, wanted: Definition) -> object | None:
+def _before(segment: Segment, outer: Any, inner: ast.stmt) -> list[Any]:
+    """The statements of the function `outer` that bind names before `inner`, one after the other."""
+    import libcst as cst
+
+    found: list[Any] = []
+    for statement in outer.body.body:
+        if segment.span(statement).end.line >= first_line(inner):
+            break
+        if isinstance(statement, cst.SimpleStatementLine | cst.FunctionDef | cst.ClassDef):
+            found.append(statement)
+    return found
+
+
+def _function_at(segment: Segment, wanted: Definition) -> Any | None:
     """The function `wanted` in the tree of its statement."""
     import libcst as cst
 
