@@ -173,3 +173,18 @@ def vectors(x, y):
     return out
 """
 )
+
+OLD_MASKED = (
+    OLD_HEAD
+    + """
+def masked(x, w):
+    out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)
+    left = nl.load(x[0:128, 0:128], dtype=nl.bfloat16)
+    right = nl.load(w[0:128, 0:640], dtype=nl.bfloat16)
+    rows = nl.arange(128)[:, None]
+    columns = nl.arange(640)[None, :]
+    sums = nisa.nc_matmul(left, right[rows, columns], mask=(columns < 512))
+    nl.store(out, value=nl.copy(sums[0:128, 0:512]))
+    return out
+"""
+)

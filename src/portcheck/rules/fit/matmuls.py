@@ -74,7 +74,7 @@ def too_large(port: Port) -> Iterator[Draft]:
     """Tiles that are larger than the tensor engine takes at once, one finding a place and operand."""
     seen: set[tuple[str, str]] = set()
     for call in calls_of(port):
-        if not is_of_tensor_engine(call):
+        if call.is_masked or not is_of_tensor_engine(call):
             continue
         for placed in call.tiles():
             problem = _problem(placed) if placed.parameter and placed.is_on_chip else None

@@ -95,9 +95,9 @@ def _on_chip(port: Port) -> Iterator[Placed]:
 
 
 def _is_too_tall(placed: Placed, limit: int) -> bool:
-    port, run = placed.call.port, placed.call.run
-    if any(is_given(run, argument.parameter) for argument in run.with_role(Role.MASK)):
-        return False  # a mask may leave fewer
+    port = placed.call.port
+    if placed.call.is_masked:
+        return False
     if (not placed.tile.buffer or port.is_legacy) and (placed.parameter or _is_taken_over(placed, limit)):
         return False  # the call that made the tile, or one of its operands, is reported
     if placed.tile.is_whole and len(placed.tile.type.shape) >= _BLOCKED_RANK and _has_blocks(port):

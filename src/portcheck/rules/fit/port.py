@@ -12,10 +12,10 @@ from portcheck.ir.polynomial import Polynomial, number, symbol
 from portcheck.ir.ranges import EVERYTHING, Ranges
 from portcheck.ir.uses import Run, TileUse, Use, UseKind, tiles_in
 from portcheck.ir.walk import regions
-from portcheck.knowledge import ApiVersion, Chip, Knowledge, NkiVersion, OperandFacts
+from portcheck.knowledge import ApiVersion, Chip, Knowledge, NkiVersion, OperandFacts, Role
 from portcheck.passes.assertions import assertions
 from portcheck.rules._base import Pair
-from portcheck.rules.fit.deciding import decided
+from portcheck.rules.fit.deciding import decided, is_given
 
 ON_CHIP = (Space.SHARED, Space.PSUM)
 _LEGACY = NkiVersion(0, 1)
@@ -57,6 +57,11 @@ class Call:
     def name(self) -> str:
         """The last part of the qualified name."""
         return self.use.name.rpartition(".")[2]
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether a mask may leave less of its tiles than their shapes say."""
+        return any(is_given(self.run, argument.parameter) for argument in self.run.with_role(Role.MASK))
 
     def decide(self, parameter: str, word: str) -> bool | None:
         """Whether the argument for `parameter` is `word`; None where that cannot be told."""
