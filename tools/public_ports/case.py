@@ -36,8 +36,8 @@ class Run:
 class Case:
     """A kernel and the sizes it is run at; `build` makes a run of a generator and the numbers of one size.
 
-    With `is_static` the kernel is lowered for the shapes of its arguments, else once for all sizes. `values` states
-    its other arguments. `explained` says why an event that the executor reports is right.
+    With `is_static` the kernel is lowered for the shapes, dtypes and numbers of its arguments, else once for all
+    sizes. `values` states what else it is given. `explained` says why an event that the executor reports is right.
     """
 
     file: str

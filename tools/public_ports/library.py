@@ -76,7 +76,8 @@ def rotary(
         )
         return (near(value, dtype, terms=2, scale=np.full_like(value, 2 * np.abs(wide(data)).max()), inner=dtype),)
 
-    return Run(arguments={"x_in": data, "cos": cosines, "sin": sines, **layout}, reference=wanted, grid=(1,))
+    flags = {"lnc_shard": False, "contiguous_layout": True, "relayout_in_sbuf": False, **layout}
+    return Run(arguments={"x_in": data, "cos": cosines, "sin": sines, **flags}, reference=wanted, grid=(1,))
 
 
 def rotary_of_both(
@@ -116,7 +117,11 @@ def nonzeros(random: np.random.Generator, length: int, columns: int, chunk: int 
         found = called(module, "find_nonzero_indices_torch_ref", "indices", "nonzero_counts", input_tensor=data)
         return tuple(exact(value.astype(np.int32)) for value in found)
 
-    return Run(arguments={"input_tensor": data, "chunk_size": chunk}, reference=wanted, grid=(1,))
+    return Run(
+        arguments={"input_tensor": data, "chunk_size": chunk, "col_start_id": None, "n_cols": None},
+        reference=wanted,
+        grid=(1,),
+    )
 
 
 def flattened(random: np.random.Generator, rows: int, length: int, block: int, total: int) -> Run:
@@ -130,7 +135,10 @@ def flattened(random: np.random.Generator, rows: int, length: int, block: int, t
         )  # fmt: skip
         return (exact(value.astype(np.int32)),)
 
-    arguments = {"input_tensor": data, "f_len": block, "output_len": total, "row_offsets": offsets}
+    arguments = {
+        "input_tensor": data, "f_len": block, "output_len": total, "row_offsets": offsets, "row_offsets_start": None,
+        "padding_val": -1,
+    }  # fmt: skip
     return Run(arguments=arguments, reference=wanted, grid=(1,))
 
 
@@ -148,7 +156,11 @@ def projection(
         # The reference computes in float32 itself.
         return (near(value, dtype, terms=2 * heads * head, scale=sizes),)
 
-    return Run(arguments={"attention": attention, "weight": weight, "bias": bias}, reference=wanted, grid=(1,))
+    arguments = {
+        "attention": attention, "weight": weight, "bias": bias, "weight_scale": None, "input_scale": None,
+        "TRANSPOSE_OUT": False, "OUT_IN_SB": False, "sbm": None,
+    }  # fmt: skip
+    return Run(arguments=arguments, reference=wanted, grid=(1,))
 
 
 CASES: tuple[Case, ...] = (
@@ -199,7 +211,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         file=_CORE + "output_projection/output_projection_tkg.py", kernel="output_projection_tkg", build=projection,
-        is_static=True,
+        is_static=True, values=(("quantization_type", "QuantizationType.NONE"),),
         sizes=({"head": 128, "batch": 2, "heads": 4, "length": 3, "hidden": 1024, "dtype": BFLOAT16},),
     ),
 )  # fmt: skip

@@ -63,13 +63,14 @@ def executed(folder: Path, case: Case, size: Mapping[str, Any]) -> Outcome:
 
 def options_of(case: Case, wanted: Run) -> NkiOptions:
     """How the kernel is lowered."""
-    shapes = shapes_of(wanted.arguments) if case.is_static else ()
-    return NkiOptions(target=case.target, shapes=shapes)
-
-
-def shapes_of(arguments: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    tensors = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
-    return tuple((name, ",".join(map(str, value.shape))) for name, value in tensors.items())
+    if not case.is_static:
+        return NkiOptions(target=case.target, values=case.values)
+    others = {name: value for name, value in wanted.arguments.items() if not isinstance(value, np.ndarray)}
+    values = tuple((name, repr(value)) for name, value in others.items())
+    tensors = {name: value for name, value in wanted.arguments.items() if isinstance(value, np.ndarray)}
+    shapes = tuple((name, ",".join(map(str, value.shape))) for name, value in tensors.items())
+    dtypes = tuple((name, value.dtype.name) for name, value in tensors.items())
+    return NkiOptions(target=case.target, shapes=shapes, dtypes=dtypes, values=(*values, *case.values))
 
 
 def failed(problems: tuple[str, ...], start: float) -> Outcome:

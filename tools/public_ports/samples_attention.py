@@ -69,7 +69,6 @@ def state_space(random: np.random.Generator, batch: int, channels: int, length: 
     )
 
 
-_LONG = {"length": 512, "dtype": np.float32, "inner": BFLOAT16}
 COMMON: tuple[Case, ...] = (
     *(
         Case(
@@ -79,8 +78,12 @@ COMMON: tuple[Case, ...] = (
         for number in (1, 2)
     ),
     *(
-        Case(file=_ATTENTION, kernel=f"attn_fwd_v{number}", build=attention, sizes=(_LONG, {**_LONG, "length": 1024}))
-        for number in ("3", "4", "5", "6", "7", "8", "8a", "9", "10", "11")
+        Case(
+            file=_ATTENTION, kernel=f"attn_fwd_v{number}", build=attention, is_static=number in ("9", "10"),
+            sizes=tuple({"length": length, "dtype": np.float32, "inner": inner} for length in (512, 1024)),
+        )
+        for inner, numbers in ((np.float32, ("3", "4", "5", "6")), (BFLOAT16, ("7", "8", "8a", "9", "10", "11")))
+        for number in numbers
     ),
     *(
         Case(
@@ -93,7 +96,7 @@ COMMON: tuple[Case, ...] = (
 FIRST: tuple[Case, ...] = (
     Case(
         file=_T + "sd_attention/sd_attention_nki_kernels.py", kernel="fused_self_attn_for_SD_small_head_size",
-        build=diffusion_attention,
+        build=diffusion_attention, is_static=True,
         sizes=(
             {"length": 256, "head": 64, "causal": True, "mixed": False},
             {"length": 128, "head": 40, "causal": False, "mixed": True},
