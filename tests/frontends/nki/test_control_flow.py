@@ -73,8 +73,6 @@ SKIPPED = {
     "table": "c = {'q': a}\nmatch n:\n    case [z]:\n        nisa.memset(c['q'], 0.0)",
     "call that does not fit": "nisa.memset(output=a, value=0.0)",
     "too many arguments": "nisa.memset(1, 2, 3, 4, 5, 6, 7, 8, 9, a)",
-    "undecided effect": "n > 3 and nisa.memset(a, 0.0)",
-    "undecided value": "c = nisa.memset(a, 0.0) if n > 3 else None",
 }
 
 

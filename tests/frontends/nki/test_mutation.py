@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.frontends.nki.reading import kernel, opaques, stores, value_of
 
-from portcheck.ir import Apply, Branch, Cast, Const, Loop, Operator, Store, operations, subexpressions
+from portcheck.ir import Apply, Branch, Cast, Const, Loop, Operator, Store, operations, subexpressions, symbols_in
 
 KNOWN = {
     "list += changes the list itself": ("c = [1]\nd = c\nd += [5]\nnisa.memset(a, float(c[1]))", 5.0),
@@ -46,7 +46,6 @@ def test_what_depends_on_a_condition_is_chosen_by_it(body: str) -> None:
 LOST = {
     "appended in one arm": "c = [a]\nif n > 3:\n    c.append(b)\nnisa.memset(c[-1], 0.0)",
     "appended in one arm and counted": "c = [1]\nif n > 3:\n    c.append(2)\nif len(c) == 1:\n    nisa.memset(a, 0.0)",
-    "appended and evaluated perhaps": "c = [1]\nn > 3 and c.append(2)\nif len(c) == 1:\n    nisa.memset(a, 0.0)",
     "an attribute of what is not known": "x.q = 3\nif x.q == 3:\n    nisa.memset(a, 0.0)",
 }
 
@@ -76,3 +75,48 @@ def test_a_helper_that_returns_from_inside_an_arm_is_written_out() -> None:
     outer = next(op for op in made.body if isinstance(op, Branch))
     assert [op.access.buffer for op in stores(outer.then)] == ["b", "a"]
     assert [op.access.buffer for op in stores(outer.otherwise)] == ["a"]
+
+
+BY_CONDITION = {
+    "a tile by an if": "if n > 3:\n    p = a\nelse:\n    p = b\nnisa.memset(p, 0.0)",
+    "a tile by an expression": "p = a if n > 3 else b\nnisa.memset(p, 0.0)",
+    "a tile in a list": "p = [a if n > 3 else b]\nnisa.memset(p[0], 0.0)",
+    "a list": "p = [a] if n > 3 else [b]\nnisa.memset(p[0], 0.0)",
+    "what a helper returns": "def f(v):\n    if v > 3:\n        return a\n    return b\nnisa.memset(f(n), 0.0)",
+    "a function": "def f():\n    nisa.memset(a, 0.0)\ndef g():\n    nisa.memset(b, 0.0)\n(f if n > 3 else g)()",
+    "an effect": "nisa.memset(a, 0.0) if n > 3 else nisa.memset(b, 0.0)",
+    "a part of a tile": "p = b\nif n > 3:\n    p = a\np[:, 0:8] = 0.0 * b",
+    "None": "p = None\nif n > 3:\n    p = a\nif p is None:\n    nisa.memset(b, 0.0)\nelse:\n    nisa.memset(p, 0.0)",
+    "None, asked by its truth": (
+        "p = None\nif n > 3:\n    p = [a]\nif p:\n    nisa.memset(p[0], 0.0)\nelse:\n    nisa.memset(b, 0.0)"
+    ),
+    "a name of one arm": "if n > 3:\n    p = a\nif n > 3:\n    nisa.memset(p, 0.0)\nelse:\n    nisa.memset(b, 0.0)",
+    "an and": "p = a if n > 3 else None\np is not None and nisa.memset(p, 0.0)\np is None and nisa.memset(b, 0.0)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", BY_CONDITION.values(), ids=BY_CONDITION)
+def test_one_of_two_objects_is_used_as_the_one_it_is(body: str) -> None:
+    made = kernel(body)
+    assert opaques(made) == []
+    written: dict[bool, set[str]] = {True: set(), False: set()}
+    for branch in (op for op in made.body if isinstance(op, Branch)):
+        is_first = not (isinstance(branch.condition, Apply) and branch.condition.operator is Operator.LOGICAL_NOT)
+        written[is_first] |= {op.access.buffer for op in stores(branch.then)}
+        written[not is_first] |= {op.access.buffer for op in stores(branch.otherwise)}
+    assert {side: names & {"a", "b"} for side, names in written.items()} == {True: {"a"}, False: {"b"}}
+
+
+def test_a_tile_that_an_arm_allocates_can_be_used_after_it() -> None:
+    made = kernel(
+        "p = b\nif n > 3:\n    p = nl.ndarray((128, 4), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.memset(p, 0.0)"
+    )
+    assert opaques(made) == []
+    branch = next(op for op in made.body if isinstance(op, Branch))
+    assert [op.access.buffer for op in stores((branch,))] == ["p", "b"]
+
+
+def test_a_condition_inside_a_loop_is_not_asked_after_it() -> None:
+    made = kernel("p = b\nfor i in range(n):\n    p = a if i > 3 else b\nnisa.memset(p, 0.0)")
+    branch = next(op for op in made.body if isinstance(op, Branch))
+    assert "i" not in symbols_in(branch.condition)

@@ -133,7 +133,7 @@ NOT_UNDERSTOOD = {
     "unknown parameter": ("nisa.memset(dst=a, value=0.0, colour=1)", "nki.isa.memset"),
     "loop over nothing known": ("for q in mystery():\n    nisa.memset(dst=a, value=0.0)", "nki.isa.memset"),
     "statement that is not read": ("match x:\n    case [q]:\n        nisa.memset(dst=a, value=0.0)", "nki.isa.memset"),
-    "perhaps evaluated": ("q = n > 1 and nisa.memset(dst=a, value=0.0)", "nki.isa.memset"),
+    "perhaps evaluated": ("q = [nisa.memset(dst=a, value=0.0) for i in mystery()]", "nki.isa.memset"),
     "helper in skipped text": ("for q in mystery():\n    clear(a)", "nki.isa.memset"),
 }
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from portcheck.core.dtype import BOOL, FLOAT64, INT64, DType
-from portcheck.ir import PREDICATES, Apply, Const, Expr, Operator, integer, is_within, subexpressions
+from portcheck.ir import PREDICATES, Apply, Const, Expr, Operator, Ref, Symbol, integer, is_within, subexpressions
 
 SIZE_LIMIT = 256
 DEPTH_LIMIT = 80
@@ -24,6 +24,11 @@ def literal(value: Number) -> Const:
     if isinstance(value, bool):
         return Const(value, BOOL)
     return Const(value, INT64) if isinstance(value, int) else Const(value, FLOAT64)
+
+
+def is_number(value: object) -> TypeGuard[Expr]:
+    """Whether `value` is a size, flag or immediate."""
+    return isinstance(value, Const | Symbol | Ref | Apply)
 
 
 def known(expression: Expr) -> Number | None:
@@ -287,3 +292,15 @@ _BINARY: Mapping[Operator, Callable[[Any, Any], Number]] = {
     Operator.LOGICAL_AND: lambda a, b: bool(a and b),
     Operator.LOGICAL_OR: lambda a, b: bool(a or b),
 }
+
+
+def implied(condition: Expr, holds: bool) -> dict[Expr, bool]:
+    """What is known of conditions where `condition` holds, or does not."""
+    found = {condition: holds}
+    if isinstance(condition, Apply):
+        if condition.operator is Operator.LOGICAL_NOT:
+            found.update(implied(condition.arguments[0], not holds))
+        elif condition.operator is (Operator.LOGICAL_AND if holds else Operator.LOGICAL_OR):
+            for part in condition.arguments:
+                found.update(implied(part, holds))
+    return found

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from portcheck.core.dtype import DType, dtype_named, dtype_of
-from portcheck.frontends.nki.arithmetic import known, literal
+from portcheck.frontends.nki.arithmetic import is_number, known, literal
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import Operand, as_number, as_view, cast, condition_of, is_number, store
+from portcheck.frontends.nki.data import Operand, as_number, as_view, cast, condition_of, store
 from portcheck.frontends.nki.leaves import dtype_of_value
 from portcheck.frontends.nki.promotion import promoted
 from portcheck.frontends.nki.values import (

@@ -10,16 +10,16 @@ import libcst as cst
 from portcheck.frontends.nki.arithmetic import unary
 from portcheck.frontends.nki.carrying import end_of_body
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, condition_of, flag_called
+from portcheck.frontends.nki.evaluate import condition as evaluated_condition
 from portcheck.frontends.nki.evaluate import evaluate, truth
 from portcheck.frontends.nki.failure import NeedsUnrollingError
 from portcheck.frontends.nki.flow import Flow, FlowKind
-from portcheck.frontends.nki.frame import Frame, children
+from portcheck.frontends.nki.frame import Frame, children, read_outside
 from portcheck.frontends.nki.merging import merge, merge_objects
 from portcheck.frontends.nki.mutation import Changes, State, changing, put_back
 from portcheck.frontends.nki.returning import emit_return
 from portcheck.frontends.nki.skipping import may_leave
-from portcheck.frontends.nki.values import NONE, Unknown, Value
+from portcheck.frontends.nki.values import NONE, Value
 from portcheck.ir import Assume, Branch, Expr, Leave, LeaveKind, Op, Operator
 
 
@@ -30,14 +30,19 @@ def run_if(context: Context, frame: Frame, statement: cst.If, rest: Sequence[cst
     then, otherwise = statement.body.body, _otherwise(statement)
     if decided is not None:
         return context.run(context, frame, then if decided else otherwise)
-    condition = _condition(context, test, frame.segment.text(statement.test))
+    condition = evaluated_condition(context, test, frame.segment.text(statement.test))
     if _only_raises(then):
         context.builder.emit(Assume, via="if", condition=unary(Operator.LOGICAL_NOT, condition))
         return context.run(context, frame, otherwise)
     if _only_raises(otherwise):
         context.builder.emit(Assume, via="if", condition=condition)
         return context.run(context, frame, then)
-    return _branch(context, frame, condition, then, otherwise, rest)
+    return _branch(context, frame, statement, condition, then, otherwise, rest)
+
+
+def fork(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[cst.CSTNode], condition: Expr) -> Flow:
+    """Runs `statement` once for where `condition` holds and once for where it does not."""
+    return _branch(context, frame, statement, condition, (statement,), (statement,), rest)
 
 
 def _otherwise(statement: cst.If) -> Sequence[cst.CSTNode]:
@@ -59,19 +64,16 @@ def _last_line(body: Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
     return [last] if isinstance(last, cst.BaseSmallStatement) else ()
 
 
-def _condition(context: Context, test: Value, text: str) -> Expr:
-    if isinstance(test, Unknown) or (number := as_number(context, test)) is None:
-        return flag_called(text)
-    return condition_of(number)
-
-
 def _branch(
-    context: Context, frame: Frame, condition: Expr, then: Sequence[cst.CSTNode],
+    context: Context, frame: Frame, statement: cst.CSTNode, condition: Expr, then: Sequence[cst.CSTNode],
     otherwise: Sequence[cst.CSTNode], rest: Sequence[cst.CSTNode],
 ) -> Flow:  # fmt: skip
     """Both arms of an undecided `if`; when one leaves the block, the rest of the block belongs to the other."""
     taken = _taking(frame, then, otherwise, rest)
-    arms = [_arm(context, frame, body) for body in taken]
+    arms: list[_Arm] = []
+    for block, holds in zip(taken, (True, False), strict=True):
+        with context.assuming(condition, holds):
+            arms.append(_arm(context, frame, block))
     takes_rest = taken != [then, otherwise]
     raising = [arm.flow.kind is FlowKind.RAISE for arm in arms]
     if any(raising) and not all(raising):
@@ -88,10 +90,12 @@ def _branch(
     kept = arms if len(running) != 1 else running * 2
     merge_objects(context, condition, bodies, kept[0].changes, kept[0].states, kept[1].changes, kept[1].states)
     if len(running) == 2:
-        frame.names.update(merge(context, condition, bodies, arms[0].names, arms[1].names))
+        used = None if frame.root is None or context.rounds else read_outside(frame.root, statement)
+        frame.names.update(merge(context, condition, bodies, arms[0].names, arms[1].names, used))
     elif running:
         frame.names = running[0].names
-    context.builder.emit(Branch, via="if", condition=condition, then=tuple(bodies[0]), otherwise=tuple(bodies[1]))
+    if any(bodies):
+        context.builder.emit(Branch, via="if", condition=condition, then=tuple(bodies[0]), otherwise=tuple(bodies[1]))
     if value is not None:
         return Flow(FlowKind.RETURN, value)
     if not running and first.kind is second.kind:

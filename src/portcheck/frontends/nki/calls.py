@@ -14,6 +14,7 @@ from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype, bind
 from portcheck.frontends.nki.classes import found_in
 from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.failure import ForkError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of, leaves_of
@@ -30,6 +31,7 @@ from portcheck.frontends.nki.values import (
     Bound,
     BoundMethod,
     Class,
+    Either,
     External,
     Function,
     Instance,
@@ -95,6 +97,10 @@ def call_value(
     context: Context, callee: Value, via: str, hint: str, positional: Sequence[Value], keywords: dict[str, Value]
 ) -> Value:
     """The value of calling `callee`."""
+    if not isinstance(callee, Function | Bound) and not _keeps(callee):
+        for value in (callee, *positional, *keywords.values()):
+            if isinstance(value, Either):
+                raise ForkError(value.condition)
     match callee:
         case External(name):
             return _external(context, name, via, hint, positional, keywords)
@@ -122,6 +128,11 @@ def call_value(
 def invoke(context: Context, callee: Value, via: str, positional: Sequence[Value], keywords: dict[str, Value]) -> Value:
     """The value of calling `callee`, which no call in the text names."""
     return call_value(context, callee, via or "call", "", positional, keywords)
+
+
+def _keeps(callee: Value) -> bool:
+    """Whether `callee` puts what it is given into a list or table, whatever it is."""
+    return isinstance(callee, Method) and isinstance(callee.receiver, Items | Table)
 
 
 def _external(

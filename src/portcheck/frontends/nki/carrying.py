@@ -13,7 +13,7 @@ from portcheck.frontends.nki.failure import NeedsUnrollingError
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names, read_outside
 from portcheck.frontends.nki.series import view_at
 from portcheck.frontends.nki.stacking import innermost
-from portcheck.frontends.nki.values import Grid, Items, Parameter, Result, Table, Unknown, Value, View
+from portcheck.frontends.nki.values import Either, Grid, Items, Parameter, Result, Table, Unknown, Value, View
 from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
 from portcheck.ir.expr import refs_in
 from portcheck.ir.walk import operations
@@ -53,7 +53,7 @@ def _is_tensor(context: Context, value: Value) -> bool:
 
 def number_of(context: Context, value: Value) -> Expr | None:
     """`value` as a number that may go on from round to round."""
-    return as_number(context, value) if not isinstance(value, Unknown) else None
+    return as_number(context, value) if not isinstance(value, Unknown | Either) else None
 
 
 def held_in_memory(context: Context, name: str, value: Value) -> Carried | None:
@@ -193,6 +193,8 @@ def _at(value: Value, symbols: dict[str, Expr]) -> Value:
             return substitute(value, symbols)
         case View():
             return view_at(value, symbols)
+        case Either(condition, first, second):
+            return Either(substitute(condition, symbols), _at(first, symbols), _at(second, symbols))
         case Grid(expression, axes):
             return Grid(substitute(expression, symbols), axes)
         case _:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
+from portcheck.frontends.nki.arithmetic import implied
 from portcheck.frontends.nki.facts import Facts
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.mutation import Journal
 from portcheck.frontends.nki.noted import Noted
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.rounds import Round, Site
-from portcheck.frontends.nki.values import Buffer, Dimension, Function, Grid, Unknown, Value, View
+from portcheck.frontends.nki.values import Buffer, Dimension, Either, Function, Grid, Unknown, Value, View
 from portcheck.ir import Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
@@ -81,6 +82,8 @@ class Context:
     fuel: int = FUEL
     counter: int = 0
     views: dict[str, View] = field(default_factory=dict)
+    holding: dict[Expr, bool] = field(default_factory=dict)
+    """The conditions of the arms that are being evaluated."""
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
     parts: dict[str, None] = field(default_factory=dict)
@@ -92,6 +95,25 @@ class Context:
     def is_legacy(self) -> bool:
         """Whether the port is written for the first generation."""
         return self.version < NkiVersion(0, 2)
+
+    def resolve(self, value: Value) -> Value:
+        """`value`, or the one of two values that the arm of a branch leaves that is being evaluated."""
+        while isinstance(value, Either):
+            holds = self.holding.get(value.condition)
+            if holds is None:
+                return value
+            value = value.first if holds else value.second
+        return value
+
+    @contextmanager
+    def assuming(self, condition: Expr, holds: bool) -> Iterator[None]:
+        """Evaluates what runs only where `condition` holds, or does not."""
+        before = self.holding
+        self.holding = {**before, **implied(condition, holds)}
+        try:
+            yield
+        finally:
+            self.holding = before
 
     def marks(self) -> tuple[int, int, int]:
         """How many names of buffers and symbols are taken, and what was noted so far."""

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
 
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT32, DType
 from portcheck.frontends.nki.arithmetic import is_one, known, product, same
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.enumerations import plain_value
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.failure import ForkError, MisunderstoodError
 from portcheck.frontends.nki.fitting import misfit
 from portcheck.frontends.nki.stacking import note, slot
-from portcheck.frontends.nki.values import Buffer, Grid, Instance, Parameter, Result, Stretch, Unknown, Value, View
+from portcheck.frontends.nki.values import (
+    Buffer,
+    Either,
+    Grid,
+    Instance,
+    Parameter,
+    Result,
+    Stretch,
+    Unknown,
+    Value,
+    View,
+)
 from portcheck.frontends.nki.views import (
     access,
     broadcast,
@@ -69,11 +79,6 @@ class Operand:
         return not self.shape
 
 
-def is_number(value: Value | None) -> TypeGuard[Expr]:
-    """Whether `value` is a size, flag or immediate."""
-    return isinstance(value, Const | Symbol | Ref | Apply)
-
-
 def as_number(context: Context, value: Value | None) -> Expr | None:
     """`value` as an expression; None when it is no number."""
     match value:
@@ -85,6 +90,8 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
             return context.scalar(name)
         case Unknown(text, _, parts) if not parts and text:
             return context.free_symbol(text)
+        case Either(condition):
+            raise ForkError(condition)
         case _:
             return None
 
@@ -94,6 +101,8 @@ def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = ""
     match value:
         case View():
             return value if is_in_sight(context, value) else None
+        case Either(condition):
+            raise ForkError(condition)
         case Parameter(name):
             if rank > _ASSUMED_RANK:
                 context.facts[name].seen_at_least(rank)

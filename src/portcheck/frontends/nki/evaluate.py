@@ -6,13 +6,22 @@ from collections.abc import Callable, Mapping
 
 import libcst as cst
 
-from portcheck.core.dtype import FLOAT64
-from portcheck.frontends.nki import attributes, dunders, operators, python_calls, python_sequences, subscripts, texts
+from portcheck.core.dtype import BOOL, FLOAT64
+from portcheck.frontends.nki import (
+    attributes,
+    comparing,
+    dunders,
+    operators,
+    python_calls,
+    python_sequences,
+    subscripts,
+    texts,
+)
 from portcheck.frontends.nki.arithmetic import known, literal
 from portcheck.frontends.nki.calls import call_expression
 from portcheck.frontends.nki.comprehensions import comprehension
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number
+from portcheck.frontends.nki.data import as_number, condition_of, flag_called
 from portcheck.frontends.nki.enumerations import plain_value
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.functions import function_of
@@ -26,6 +35,7 @@ from portcheck.frontends.nki.values import (
     BoundMethod,
     Class,
     Dots,
+    Either,
     External,
     Function,
     Grid,
@@ -41,7 +51,7 @@ from portcheck.frontends.nki.values import (
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.views import is_whole
-from portcheck.ir import Const, OpaqueKind, Operator
+from portcheck.ir import Apply, Const, Expr, OpaqueKind, Operator
 from portcheck.knowledge import Form
 
 
@@ -54,7 +64,7 @@ def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") 
     builder = context.builder
     builder.enter(Spot(frame.segment, node))
     try:
-        return handler(context, frame, node, hint)
+        return context.resolve(handler(context, frame, node, hint))
     finally:
         builder.leave()
 
@@ -195,14 +205,33 @@ def _boolean(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Va
     decided = truth(context, left)
     if decided is not None:
         return evaluate(context, frame, node.right) if decided is is_and else left
-    right = evaluated_perhaps(context, frame, node.right)
+    test = condition(context, left, frame.segment.text(node.left))
+    right = evaluated_perhaps(context, frame, node.right, test)
     kind = Operator.LOGICAL_AND if is_and else Operator.LOGICAL_OR
-    return operators.numbers(context, kind, left, right, frame.segment.text(node))
+    return operators.numbers(context, kind, test if isinstance(left, Either) else left, right, frame.segment.text(node))
+
+
+def condition(context: Context, test: Value, text: str) -> Expr:
+    """`test` as a truth value."""
+    if isinstance(test, Either):
+        parts = [condition(context, part, text) for part in (test.first, test.second)]
+        values = [known(part) for part in parts]
+        if values == [True, False]:
+            return test.condition
+        return Apply(Operator.SELECT, (test.condition, *parts), BOOL)
+    decided = truth(context, test)
+    if decided is not None:
+        return literal(decided)
+    number = None if isinstance(test, Unknown) else as_number(context, test)
+    return flag_called(text) if number is None else condition_of(number)
 
 
 def truth(context: Context, value: Value) -> bool | None:
     """Whether Python takes `value` as true; None when that is not known."""
     match value:
+        case Either(first=first, second=second):
+            answers = truth(context, first), truth(context, second)
+            return answers[0] if answers[0] is answers[1] else None
         case Items(values):
             return bool(values)
         case Text(text):
@@ -220,8 +249,10 @@ def truth(context: Context, value: Value) -> bool | None:
         case _:
             pass
     number = as_number(context, value)
-    result = known(number) if number is not None else None
-    return None if result is None else bool(result)
+    if number is None:
+        return None
+    result = known(number)
+    return context.holding.get(condition_of(number)) if result is None else bool(result)
 
 
 def _truth_of_object(context: Context, value: Instance) -> bool | None:
@@ -242,8 +273,8 @@ def _comparison(context: Context, frame: Frame, node: cst.CSTNode, hint: str) ->
         right = evaluate(context, frame, target.comparator)
         part = dunders.compared(context, type(target.operator), left, right)
         if part is None:
-            part = operators.comparison(context, type(target.operator), left, right, frame.segment.text(node))
-        result = part if result is None else operators.both(context, result, part, frame.segment.text(node))
+            part = comparing.comparison(context, type(target.operator), left, right, frame.segment.text(node))
+        result = part if result is None else comparing.both(context, result, part, frame.segment.text(node))
         left = right
     return result if result is not None else left
 
@@ -254,8 +285,9 @@ def _conditional(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -
     decided = truth(context, test)
     if decided is not None:
         return evaluate(context, frame, node.body if decided else node.orelse, hint)
-    chosen, other = (evaluated_perhaps(context, frame, part, hint) for part in (node.body, node.orelse))
-    return operators.choice(context, test, chosen, other, frame.segment.text(node), hint)
+    flag = condition(context, test, frame.segment.text(node.test))
+    chosen, other = (evaluated_perhaps(context, frame, part, flag, hint) for part in (node.body, node.orelse))
+    return operators.choice(context, flag, chosen, other, frame.segment.text(node), hint)
 
 
 def _lambda(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:

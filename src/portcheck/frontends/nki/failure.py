@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portcheck.ir import OpaqueKind
+from portcheck.ir import Expr, OpaqueKind
 
 
 class MisunderstoodError(Exception):
@@ -27,3 +27,11 @@ class RaisedError(Exception):
 
 class NeedsUnrollingError(Exception):
     """A loop body uses Python objects in a way that only makes sense iteration by iteration."""
+
+
+class ForkError(Exception):
+    """A statement uses one of two values by `condition`: it is run for either."""
+
+    def __init__(self, condition: Expr) -> None:
+        super().__init__()
+        self.condition = condition

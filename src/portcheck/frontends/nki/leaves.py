@@ -8,6 +8,7 @@ from portcheck.frontends.nki.data import as_number, is_in_sight
 from portcheck.frontends.nki.holding import reached_from
 from portcheck.frontends.nki.values import (
     BoundMethod,
+    Either,
     Grid,
     Items,
     Joining,
@@ -26,7 +27,18 @@ from portcheck.ir import Expr
 
 def leaves_of(value: Value | None) -> list[Value]:
     """The values in a list, table or object, each object once, or `value` itself; of a method what it is called on."""
-    return [item for item in reached_from(value) if not isinstance(item, Items | Table | Method | BoundMethod | Super)]
+    return [
+        item
+        for item in reached_from(value)
+        if not isinstance(item, Either | Items | Table | Method | BoundMethod | Super)
+    ]
+
+
+def either_in(value: Value | None) -> Either | None:
+    """One of two values by a condition that is not known: `value` itself, or the first in a tuple of them."""
+    if isinstance(value, Items) and not value.lost:
+        return next((found for item in value.held if (found := either_in(item)) is not None), None)
+    return value if isinstance(value, Either) else None
 
 
 def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:

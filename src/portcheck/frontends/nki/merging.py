@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
-from portcheck.frontends.nki.arithmetic import is_small
+from portcheck.frontends.nki.arithmetic import is_number, is_small
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import allocate, as_number, operand, store
+from portcheck.frontends.nki.data import allocate, as_number, as_view, is_in_sight, operand, store
 from portcheck.frontends.nki.fitting import same_shape
+from portcheck.frontends.nki.leaves import leaves_of
 from portcheck.frontends.nki.mutation import Changes, State, alike, changing, put_back
-from portcheck.frontends.nki.values import Items, Key, Result, Unknown, Value, View
-from portcheck.ir import Apply, Expr, Op, OpaqueKind, Operator
+from portcheck.frontends.nki.values import Either, Items, Key, Result, Unknown, Value, View
+from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator
 
 
 def merge(
@@ -19,15 +21,20 @@ def merge(
     bodies: Sequence[list[Op]],
     first: Mapping[str, Value],
     second: Mapping[str, Value],
+    used: frozenset[str] | None = None,
 ) -> dict[str, Value]:
-    """What each name stands for after a branch whose arms are `bodies`; stores are added at the ends of the arms."""
+    """What each name stands for after a branch whose arms are `bodies`; what has to be done is added to the arms.
+
+    `used` are the names that the text around the branch mentions (None: any may be).
+    """
     merged: dict[str, Value] = {}
     for name in [*first, *(name for name in second if name not in first)]:
-        one, other = first.get(name), second.get(name)
-        if one is None or other is None:
-            merged[name] = Unknown(name, f"{name} is bound in one arm of a branch only", kind=OpaqueKind.CONTROL)
-        elif alike(one, other):
+        unbound = Unknown(name, f"{name} is bound in one arm of a branch only", kind=OpaqueKind.CONTROL)
+        one, other = first.get(name, unbound), second.get(name, unbound)
+        if alike(one, other):
             merged[name] = one
+        elif unbound in (one, other) and used is not None and name not in used:
+            merged[name] = unbound
         else:
             merged[name] = _merged(context, condition, bodies, name, one, other)
     return merged
@@ -36,25 +43,63 @@ def merge(
 def _merged(
     context: Context, condition: Expr, bodies: Sequence[list[Op]], name: str, one: Value, other: Value
 ) -> Value:
-    if isinstance(one, Items) and isinstance(other, Items) and len(one.values) == len(other.values):
-        pairs = zip(one.values, other.values, strict=True)
-        return Items(
-            [
-                left if left is right else _merged(context, condition, bodies, name, left, right)
-                for left, right in pairs
-            ],
-            one.is_list,
-        )
-    left, right = as_number(context, one), as_number(context, other)
-    if left is not None and right is not None:
+    if _is_tuple(one) and _is_tuple(other) and len(one.held) == len(other.held):
+        pairs = zip(one.held, other.held, strict=True)
+        return Items([
+            left if alike(left, right) else _merged(context, condition, bodies, name, left, right)
+            for left, right in pairs
+        ])  # fmt: skip
+    left, right = (as_number(context, value) if is_number(value) else None for value in (one, other))
+    if left is not None and right is not None and left.dtype.is_float == right.dtype.is_float:
         chosen = Apply(Operator.SELECT, (condition, left, right), left.dtype)
         if is_small(chosen):
             return chosen
         return Unknown(name, f"{name} grows too large to keep", kind=OpaqueKind.LIMIT)
-    shapes = [value.shape for value in (one, other) if isinstance(value, View | Result)]
-    if len(shapes) != 2 or not same_shape(shapes[0], shapes[1]):
+    if isinstance(one, View | Result) and isinstance(other, View | Result) and _are_one_tile(context, one, other):
+        return _through_memory(context, bodies, name, one, other)
+    lasting = [_lasting(context, body, value) for body, value in zip(bodies, (one, other), strict=True)]
+    if lasting[0] is None or lasting[1] is None:
         return Unknown(name, f"{name} depends on a condition that is not known", (one, other), OpaqueKind.CONTROL)
-    return _through_memory(context, bodies, name, one, other)
+    return Either(condition, lasting[0], lasting[1])
+
+
+def _is_tuple(value: Value) -> TypeGuard[Items]:
+    return isinstance(value, Items) and not value.is_list and not value.lost and value.series is None
+
+
+def _are_one_tile(context: Context, one: View | Result, other: View | Result) -> bool:
+    """Whether both are tiles of the arms' own that one buffer can hold."""
+    tiles = [(item.buffer.dtype, item.buffer.space) if isinstance(item, View) else (item.dtype, item.space)
+             for item in (one, other)]  # fmt: skip
+    own = not any(isinstance(item, View) and is_in_sight(context, item) for item in (one, other))
+    return own and tiles[0] == tiles[1] and same_shape(one.shape, other.shape)
+
+
+def _lasting(context: Context, body: list[Op], value: Value) -> Value | None:
+    """`value` as something that the text after the branch can use; None if it is nothing there."""
+    if isinstance(value, Result):
+        with context.builder.continued(body):
+            value = as_view(context, value) or value
+    for item in leaves_of(value):
+        if isinstance(item, View) and not (is_in_sight(context, item) or _moved_out(context, body, item)):
+            return None
+        if isinstance(item, Result) or (is_number(item) and not context.builder.sees(item)):
+            return None
+        if isinstance(item, View) and not all(map(context.builder.sees, (*item.index, *item.shape))):
+            return None
+    return value
+
+
+def _moved_out(context: Context, body: list[Op], view: View) -> bool:
+    """Allocates the tile of an arm before the branch instead, where its size is known there."""
+    for op in body:
+        if isinstance(op, Alloc) and op.name == view.buffer.name and not op.base:
+            if not all(map(context.builder.sees, op.type.shape)):
+                return False
+            body.remove(op)
+            context.builder.adopt([op])
+            return True
+    return False
 
 
 def _through_memory(context: Context, bodies: Sequence[list[Op]], name: str, one: Value, other: Value) -> Value:

@@ -11,37 +11,31 @@ from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, condition_of, flag_called, is_number, operand
-from portcheck.frontends.nki.dunders import has_own_equality
-from portcheck.frontends.nki.enumerations import plain_value
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.data import as_number, flag_called, operand
+from portcheck.frontends.nki.failure import ForkError, MisunderstoodError
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.lowering.functions import single
 from portcheck.frontends.nki.lowering.products import matmul
+from portcheck.frontends.nki.mutation import alike
 from portcheck.frontends.nki.texts import combined_texts
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
     NONE,
-    Class,
-    Counter,
+    Either,
     External,
     Format,
     Grid,
-    Instance,
     Items,
     Nothing,
     Result,
-    ShapeOf,
-    Table,
     Text,
-    Unknown,
     Value,
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.values import Parameter as KernelParameter
 from portcheck.frontends.nki.views import combined
-from portcheck.ir import PREDICATES, TRUE, Apply, Const, Expr, OpaqueKind, Operator, Symbol, ValueType, apply
+from portcheck.ir import PREDICATES, Apply, Expr, OpaqueKind, Operator, Symbol, ValueType
 from portcheck.knowledge import ApiStatus, ApiVersion, Form, Parameter, Role, Semantics
 
 BINARY: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
@@ -72,20 +66,15 @@ UPDATES: Mapping[type[cst.CSTNode], type[cst.CSTNode]] = {
     cst.BitOrAssign: cst.BitOr,
     cst.BitXorAssign: cst.BitXor,
 }
-_COMPARISONS: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
-    cst.Equal: ("==", Operator.EQUAL),
-    cst.NotEqual: ("!=", Operator.NOT_EQUAL),
-    cst.LessThan: ("<", Operator.LESS),
-    cst.LessThanEqual: ("<=", Operator.LESS_EQUAL),
-    cst.GreaterThan: (">", Operator.GREATER),
-    cst.GreaterThanEqual: (">=", Operator.GREATER_EQUAL),
-}
 _LOGICAL = {Operator.BITWISE_AND: Operator.LOGICAL_AND, Operator.BITWISE_OR: Operator.LOGICAL_OR}
 
 
 def binary_operation(context: Context, kind: type[cst.CSTNode], left: Value, right: Value, text: str) -> Value:
     """`left operator right`."""
-    if kind is cst.MatrixMultiply and _is_tile(context, left) and _is_tile(context, right):
+    for side in (left, right):
+        if isinstance(side, Either):
+            raise ForkError(side.condition)
+    if kind is cst.MatrixMultiply and is_tile(context, left) and is_tile(context, right):
         return product_of_tiles(context, left, right)
     if kind not in BINARY:
         return context.unknown(text, "this operator is not read", left, right)
@@ -94,7 +83,7 @@ def binary_operation(context: Context, kind: type[cst.CSTNode], left: Value, rig
         return _joined(context, operator, left, right, text)
     if isinstance(left, Text) or isinstance(right, Text):
         return combined_texts(context, sign, left, right, text)
-    if _is_tile(context, left) or _is_tile(context, right):
+    if is_tile(context, left) or is_tile(context, right):
         return on_tiles(context, sign, operator, left, right, text)
     return numbers(context, operator, left, right, text)
 
@@ -123,12 +112,14 @@ def _is_predicate(value: Grid | Expr) -> bool:
 
 def unary_operation(context: Context, kind: type[cst.CSTNode], value: Value, text: str) -> Value:
     """`operator value`."""
+    if isinstance(value, Either):
+        raise ForkError(value.condition)
     operator = _UNARY.get(kind)
     if kind is cst.Plus:
         return value
     if operator is None:
         return context.unknown(text, "this operator is not read", value)
-    if _is_tile(context, value) and operator is not Operator.LOGICAL_NOT:
+    if is_tile(context, value) and operator is not Operator.LOGICAL_NOT:
         return _single_on_tile(context, operator, value, text)
     if isinstance(value, Grid):
         if operator is Operator.BITWISE_NOT and _is_predicate(value):
@@ -150,144 +141,15 @@ _UNARY: Mapping[type[cst.CSTNode], Operator] = {
 }
 
 
-def comparison(context: Context, kind: type[cst.CSTNode], left: Value, right: Value, text: str) -> Value:
-    """One comparison; identity and membership are decided where the values are known."""
-    if kind in (cst.Is, cst.IsNot):
-        return _identity(context, left, right, text, negated=kind is cst.IsNot)
-    if kind in (cst.In, cst.NotIn):
-        return _membership(context, left, right, text, negated=kind is cst.NotIn)
-    if kind not in _COMPARISONS:
-        return context.unknown(text, "this comparison is not read", left, right)
-    sign, operator = _COMPARISONS[kind]
-    if operator in (Operator.EQUAL, Operator.NOT_EQUAL):
-        settled_value = _objects(context, operator, left, right, text)
-        if settled_value is not None:
-            return settled_value
-    if _is_tile(context, left) or _is_tile(context, right):
-        return on_tiles(context, sign, operator, left, right, text)
-    first, second = as_number(context, left), as_number(context, right)
-    if first is not None and second is not None and operator is Operator.EQUAL and first == second:
-        return apply(operator, first, second)
-    return numbers(context, operator, left, right, text)
-
-
-def _objects(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value | None:
-    """Equality of shapes, strings and dtypes; None when the operands are something else."""
-    is_equal: bool | None = None
-    wanted = operator is Operator.EQUAL
-    left, right = _as_items(context, left, right), _as_items(context, right, left)
-    left, right = plain_value(left) or left, plain_value(right) or right
-    if isinstance(left, Items) and isinstance(right, Items):
-        if len(left.values) != len(right.values):
-            return literal(not wanted)
-        result: Value = TRUE
-        for one, other in zip(left.values, right.values, strict=True):
-            part = comparison(context, cst.Equal, one, other, text)
-            result = part if result is TRUE else both(context, result, part, text)
-        return result if wanted else _negated(context, result, text)
-    if isinstance(left, Instance) and isinstance(right, Instance) and has_own_equality(left) and left is not right:
-        if left.owner is not right.owner:
-            return literal(not wanted)
-        return comparison(context, _EQUALITY[operator], _fields(left), _fields(right), text)
-    if isinstance(left, Instance | Class) and not isinstance(right, Unknown | KernelParameter):
-        is_equal = left is right
-    elif isinstance(left, Text) and isinstance(right, Text):
-        is_equal = left.value == right.value
-    elif isinstance(left, Text) and is_number(right) or isinstance(right, Text) and is_number(left):
-        is_equal = False
-    elif isinstance(left, Nothing) or isinstance(right, Nothing):
-        flag = _may_be_nothing(context, left if isinstance(right, Nothing) else right)
-        if flag is not None:
-            return flag if wanted else unary(Operator.LOGICAL_NOT, flag)
-        if isinstance(left, Unknown) or isinstance(right, Unknown):
-            return context.unknown(text, "the comparison is not decided", left, right, kind=OpaqueKind.CONTROL)
-        is_equal = left == right
-    elif isinstance(left, Format | External) and isinstance(right, Format | External):
-        first, second = as_dtype(context, left), as_dtype(context, right)
-        if first is not None and second is not None and (first.is_symbolic or second.is_symbolic) and first != second:
-            return flag_called(f"{first} == {second}" if wanted else f"{first} != {second}")
-        is_equal = first == second if first is not None and second is not None else left == right
-    return None if is_equal is None else literal(is_equal is wanted)
-
-
-_EQUALITY: Mapping[Operator, type[cst.CSTNode]] = {Operator.EQUAL: cst.Equal, Operator.NOT_EQUAL: cst.NotEqual}
-
-
-def _fields(target: Instance) -> Items:
-    return Items(list(target.entries.values()))
-
-
-def _as_items(context: Context, value: Value, other: Value) -> Value:
-    """A shape of unknown rank compared with a tuple has the tuple's rank."""
-    if not isinstance(value, ShapeOf):
-        return value
-    rank = len(other.values) if isinstance(other, Items) else 2
-    if isinstance(other, Items):
-        context.facts[value.parameter].seen(rank)
-    return Items(list(context.parameter_view(value.parameter, rank).shape))
-
-
-def _negated(context: Context, value: Value, text: str) -> Value:
-    number = as_number(context, value)
-    if number is None:
-        return context.unknown(text, "not decided", value, kind=OpaqueKind.CONTROL)
-    return unary(Operator.LOGICAL_NOT, number)
-
-
-def _identity(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
-    if isinstance(left, Unknown) or isinstance(right, Unknown):
-        return flag_called(text)
-    for value, other in ((left, right), (right, left)):
-        if isinstance(other, Nothing):
-            flag = _may_be_nothing(context, value)
-            if flag is not None:
-                return unary(Operator.LOGICAL_NOT, flag) if negated else flag
-            return literal(isinstance(value, Nothing) is not negated)
-    first, second = as_number(context, left), as_number(context, right)
-    if first is not None and second is not None:
-        values = known(first), known(second)
-        is_same = first == second or (None not in values and values[0] == values[1])
-        return literal(is_same is not negated) if is_same or None not in values else flag_called(text)
-    return literal((left is right or left == right) is not negated)
-
-
-def _may_be_nothing(context: Context, value: Value) -> Expr | None:
-    """The flag that says whether a parameter is `None`; None for a tensor that is always there, or something else."""
-    if not isinstance(value, KernelParameter):
-        return None
-    facts = context.facts[value.name]
-    return flag_called(f"{value.name} is None") if facts.is_optional or not facts.is_tensor else None
-
-
-def _membership(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
-    if isinstance(right, Text) and isinstance(left, Text):
-        return literal((left.value in right.value) is not negated)
-    if not isinstance(right, Items | Table | Counter):
-        return flag_called(text)
-    held = items_of(context, right)
-    if held is None:
-        return flag_called(text)
-    parts = [comparison(context, cst.Equal, left, item, text) for item in held]
-    decided = [known(part) if isinstance(part, Const | Apply) else None for part in parts]
-    if any(decided):
-        return literal(not negated)
-    return literal(negated) if all(part is not None for part in decided) else flag_called(text)
-
-
-def both(context: Context, left: Value, right: Value, text: str) -> Value:
-    """`left and right` of two comparisons."""
-    return numbers(context, Operator.LOGICAL_AND, left, right, text)
-
-
 def _are_tuples(one: Value, other: Value) -> bool:
     """Whether both are tuples of one length."""
     is_fit = isinstance(one, Items) and isinstance(other, Items) and len(one.values) == len(other.values)
     return is_fit and not any(isinstance(item, Items) and item.is_list for item in (one, other))
 
 
-def choice(context: Context, test: Value, chosen: Value, other: Value, text: str, hint: str = "") -> Value:
+def choice(context: Context, condition: Expr, chosen: Value, other: Value, text: str, hint: str = "") -> Value:
     """One of two values by a condition that is not known; `hint` is the name it will be bound to."""
-    if chosen == other:
+    if alike(chosen, other):
         return chosen
     if isinstance(chosen, Format | External) and isinstance(other, Format | External):
         dtypes = as_dtype(context, chosen), as_dtype(context, other)
@@ -295,12 +157,13 @@ def choice(context: Context, test: Value, chosen: Value, other: Value, text: str
             return Format(context.stated_dtype(hint) or dtype_of(context.fresh_symbol(hint or text)))
     if _are_tuples(chosen, other):
         pairs = zip(items_of(context, chosen) or (), items_of(context, other) or (), strict=True)
-        return Items([choice(context, test, one, another, text) for one, another in pairs])
-    condition, first, second = as_number(context, test), as_number(context, chosen), as_number(context, other)
-    if condition is None or first is None or second is None:
-        ordered = (chosen, other) if isinstance(chosen, Unknown) or not isinstance(other, Unknown) else (other, chosen)
-        return context.unknown(text, "depends on a condition that is not known", *ordered, kind=OpaqueKind.CONTROL)
-    return Apply(Operator.SELECT, (condition_of(condition), first, second), first.dtype)
+        return Items([choice(context, condition, one, another, text) for one, another in pairs])
+    if isinstance(chosen, Either) or isinstance(other, Either):
+        return Either(condition, chosen, other)
+    first, second = as_number(context, chosen), as_number(context, other)
+    if first is None or second is None:
+        return Either(condition, chosen, other)
+    return Apply(Operator.SELECT, (condition, first, second), first.dtype)
 
 
 def product_of_tiles(context: Context, left: Value, right: Value) -> Value:
@@ -365,7 +228,8 @@ _PRODUCT = ApiVersion(
 )  # fmt: skip
 
 
-def _is_tile(context: Context, value: Value) -> bool:
+def is_tile(context: Context, value: Value) -> bool:
+    """Whether `value` is a tile or a tensor."""
     if isinstance(value, KernelParameter):
         return context.facts[value.name].is_tensor
     return isinstance(value, View | Result)

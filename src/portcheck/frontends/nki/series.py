@@ -11,6 +11,7 @@ from portcheck.frontends.nki.failure import UnfollowedError
 from portcheck.frontends.nki.rounds import length_of
 from portcheck.frontends.nki.values import (
     Counter,
+    Either,
     Function,
     Grid,
     Items,
@@ -125,6 +126,8 @@ class _Substitution:
                 return view_at(value, self._symbols)
             case Result(view=View() as view):
                 return view_at(view, self._symbols)
+            case Either(condition, first, second):
+                return Either(substitute(condition, self._symbols), self.of(first), self.of(second))
             case Items() | Table():
                 return self._object(value)
             case Grid(expression, axes):
@@ -133,8 +136,7 @@ class _Substitution:
                 ends = [substitute(end, self._symbols) for end in (start, stop, step)]
                 return replace(value, start=ends[0], stop=ends[1], step=ends[2])
             case Stretch(start, stop, step, size):
-                first, last, by, count = map(self._end, (start, stop, step, size))
-                return Stretch(first, last, by, count)
+                return Stretch(*map(self._end, (start, stop, step, size)))
             case Unknown(parts=parts):
                 return replace(value, parts=tuple(self.of(item) for item in parts))
             case Result():

@@ -9,6 +9,7 @@ import libcst as cst
 from portcheck.frontends.nki.classes import functions_of
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_view
+from portcheck.frontends.nki.failure import ForkError
 from portcheck.frontends.nki.flow import Flow
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names
 from portcheck.frontends.nki.holding import reached_from
@@ -27,7 +28,7 @@ from portcheck.frontends.nki.values import (
     Value,
     View,
 )
-from portcheck.ir import Alloc, Branch, Leave, LeaveKind, Op, Opaque, OpaqueKind, operations
+from portcheck.ir import Alloc, Branch, Expr, Leave, LeaveKind, Op, Opaque, OpaqueKind, operations
 from portcheck.ir import Call as KeptCall
 from portcheck.ir.walk import writes
 
@@ -55,8 +56,11 @@ def skipped_value(
     return context.unknown(context.fresh_symbol(text), reason, *found, kind=kind)
 
 
-def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
-    """The value of an expression that Python may not evaluate: skipped if it does more than to give a value."""
+def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, condition: Expr, hint: str = "") -> Value:
+    """The value of an expression that Python evaluates or not, by `condition`.
+
+    Raises ForkError if it does more than to give a value; it is skipped where that does not help.
+    """
     before, noted = dict(frame.names), context.noted.mark()
     with context.builder.region() as body, context.journal.changes() as changes:
         value = context.evaluate(context, frame, node, hint)
@@ -64,6 +68,8 @@ def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, hint: s
         changes.undo()
         frame.names = before
         context.noted.take_back(noted)
+        if condition not in context.holding:
+            raise ForkError(condition)
         reason = "whether this is evaluated depends on a value that is not known"
         return skipped_value(context, frame, node, reason, OpaqueKind.CONTROL)
     context.builder.adopt(body)

@@ -11,22 +11,25 @@ from portcheck.frontends.nki import assigning, branching, loops
 from portcheck.frontends.nki.arithmetic import known
 from portcheck.frontends.nki.attributes import bind_target
 from portcheck.frontends.nki.classes import define_class
+from portcheck.frontends.nki.comparing import comparison
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, condition_of, flag_called
 from portcheck.frontends.nki.dunders import special
 from portcheck.frontends.nki.evaluate import evaluate, truth
-from portcheck.frontends.nki.failure import NeedsUnrollingError, RaisedError, UnfollowedError
+from portcheck.frontends.nki.failure import ForkError, NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.flow import Flow, FlowKind
 from portcheck.frontends.nki.frame import Frame, declare
 from portcheck.frontends.nki.functions import define_function
 from portcheck.frontends.nki.imports import imported_by
-from portcheck.frontends.nki.leaves import buffers_of
-from portcheck.frontends.nki.operators import comparison
+from portcheck.frontends.nki.leaves import buffers_of, either_in
 from portcheck.frontends.nki.parse import Spot
 from portcheck.frontends.nki.skipping import skip
 from portcheck.frontends.nki.stacking import can_unroll
 from portcheck.frontends.nki.values import NONE, External, Grid, Items, Unknown, Value
-from portcheck.ir import Assume, OpaqueKind, operations
+from portcheck.ir import Assume, Expr, OpaqueKind, operations, symbols_in
+
+FORKS = 24
+"""Conditions of branches inside one another beyond which a statement is no longer run for either of two values."""
 
 
 def run_block(context: Context, frame: Frame, body: Sequence[cst.CSTNode]) -> Flow:
@@ -46,13 +49,15 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
     """Runs `statement`; one that uses what is not known is skipped, as if it had not begun."""
     names, had_left, marks = dict(frame.names), frame.may_have_left, context.marks()
     with context.builder.region() as body, context.journal.changes() as changes:
-        failure = None
+        failure, forked = None, None
         try:
             flow = _run(context, frame, statement, rest)
         except RaisedError:
             flow = Flow(FlowKind.RAISE)
         except UnfollowedError as error:
             failure = error
+        except ForkError as error:
+            failure, forked = UnfollowedError("it depends on a condition that is not known"), error.condition
         except NeedsUnrollingError:
             if can_unroll(context):
                 raise
@@ -63,7 +68,15 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
     changes.undo()
     context.release(marks)
     frame.names, frame.may_have_left = names, had_left
+    if forked is not None and len(context.holding) < FORKS and _means_the_same(context, forked):
+        return branching.fork(context, frame, statement, rest, forked)
     return skip(context, frame, statement, str(failure), kind=failure.kind)
+
+
+def _means_the_same(context: Context, condition: Expr) -> bool:
+    """Whether `condition` can be asked here: it uses no result or loop variable that is out of sight."""
+    running = {made.variable.name for made in context.rounds if made is not None and made.variable is not None}
+    return context.builder.sees(condition) and not (symbols_in(condition) & context.bound) - running
 
 
 def _run(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[cst.CSTNode]) -> Flow:
@@ -115,6 +128,9 @@ def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
                 _assume(context, evaluate(context, frame, test), frame.segment.text(test))
             case cst.Return(value=returned):
                 result = evaluate(context, frame, returned) if returned is not None else NONE
+                either = either_in(result) if not context.inlining else None
+                if either is not None:
+                    raise ForkError(either.condition)
                 return Flow(FlowKind.RETURN, result, span=frame.segment.span(part))
             case cst.Break():
                 return Flow(FlowKind.BREAK)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from portcheck.core.dtype import BOOL, INT64, DType
-from portcheck.frontends.nki.arithmetic import difference, known, known_int, plus
+from portcheck.frontends.nki.arithmetic import difference, is_number, known, known_int, plus
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, as_view, is_number, load
+from portcheck.frontends.nki.data import as_number, as_view, load
 from portcheck.frontends.nki.dunders import special
 from portcheck.frontends.nki.enumerations import members_of, plain_value
-from portcheck.frontends.nki.failure import NeedsUnrollingError
+from portcheck.frontends.nki.failure import ForkError, NeedsUnrollingError
 from portcheck.frontends.nki.growing import of_this_round
 from portcheck.frontends.nki.parameters import part as part_of
 from portcheck.frontends.nki.series import element, listed, part, series_of
@@ -22,6 +22,7 @@ from portcheck.frontends.nki.values import (
     Counter,
     Dimension,
     Dots,
+    Either,
     External,
     Format,
     Function,
@@ -56,6 +57,8 @@ MOST_DIMENSIONS = 16
 def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: str, text: str) -> Value:
     """`target[chosen]`."""
     match target:
+        case Either():
+            raise ForkError(target.condition)
         case View() | Result() if (condition := _condition(chosen)) is not None:
             return Masked(target, condition)
         case View() | Result():
@@ -293,6 +296,8 @@ def _of_series(context: Context, series: Series, value: Value, text: str) -> Val
 def key_of(value: Value) -> Key | None:
     """A dictionary key, if it is known: members of enumerations and functions are keys by identity."""
     match value:
+        case Either(condition):
+            raise ForkError(condition)
         case Text(text):
             return text
         case External(name):

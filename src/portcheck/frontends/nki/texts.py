@@ -7,9 +7,8 @@ from typing import Any
 
 import libcst as cst
 
-from portcheck.frontends.nki.arithmetic import known, literal
+from portcheck.frontends.nki.arithmetic import is_number, known, literal
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import is_number
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.values import Format, Items, Nothing, Text, Value
 

@@ -10,6 +10,7 @@ from portcheck.core.source import Span
 from portcheck.frontends.nki.arithmetic import known_int, plus, times
 from portcheck.frontends.nki.data import as_number
 from portcheck.frontends.nki.values import (
+    Either,
     External,
     Format,
     Function,
@@ -126,6 +127,8 @@ def operand_of(context: Context, value: Value | None) -> OperandUse:
             return GroupUse(tuple(operand_of(context, item) for item in values), value.is_list)
         case Nothing():
             return NoneUse()
+        case Either():
+            return OtherUse("either")
         case Unknown(text):
             return OtherUse(text)
         case Function(name):

@@ -1,7 +1,4 @@
-"""What a Python expression of a port stands for while it is being read: numbers, names, tiles, functions, unknowns.
-
-A number (size, index, flag, immediate) is an IR expression; everything else is one of the classes here.
-"""
+"""What a Python expression of a port stands for: numbers are IR expressions, everything else is a class here."""
 
 from __future__ import annotations
 
@@ -249,6 +246,15 @@ class Bound:
     keywords: tuple[tuple[str, Value], ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Either:
+    """One of two values: `first` where `condition` holds, else `second`."""
+
+    condition: Expr
+    first: Value
+    second: Value
+
+
 @dataclass(frozen=True, slots=True)
 class Dimension:
     """One dimension of a view or index grid: `symbol` runs over 0 <= symbol < extent.
@@ -381,7 +387,7 @@ class Unknown:
 
 Value = (
     Expr | Nothing | Dots | Text | External | Package | Format | Items | Table | Stretch | Counter | Function | Method
-    | Bound | Class | BoundMethod | Accessed | Super | Grid | View | Result | Parameter | ShapeOf | Unknown
+    | Bound | Either | Class | BoundMethod | Accessed | Super | Grid | View | Result | Parameter | ShapeOf | Unknown
     | Masked | Joining
 )  # fmt: skip
 
