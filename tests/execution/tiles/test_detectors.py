@@ -238,6 +238,24 @@ def test_a_budget_ends_the_run() -> None:
     assert executed(text, given, memory=100).stopped is not None
 
 
+def test_memory_is_given_back_when_an_instance_ends() -> None:
+    text = (
+        OLD
+        + """
+def kernel(x):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    a = nl.load(x[nl.program_id(0), :])
+    tile = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+    nl.store(out[nl.program_id(0), :], a)
+    return out
+"""
+    )
+    done = executed(text, {"x": normal(1, 64, 4)}, grid=(64,), memory=1 << 20)
+    assert done.events == ()
+    assert executed(text, {"x": normal(1, 64, 4)}, grid=(64,), memory=1 << 17).stopped is not None
+
+
 def test_options_that_cannot_be_are_refused() -> None:
     with pytest.raises(InputError, match="steps"):
         Options(steps=-1)
@@ -273,3 +291,45 @@ def kernel(x):
     assert [event.kind for event in alone.events] == [EventKind.ASSUMED, EventKind.UNWRITTEN_RESULT]
     with pytest.raises(InputError, match=r"asks for program_id\[1\]"):
         executed(text, {"x": normal(1, 8, 4)}, grid=(2,))
+
+
+def test_a_barrier_that_one_core_does_not_reach_is_found() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    if nl.program_id(0) < {cores}:
+        nisa.core_barrier(data=out, cores=(0, 1))
+    return out
+"""
+    )
+    given = {"x": normal(1, 8, 4)}
+    assert executed(text.replace("{cores}", "2"), given, grid=(2,)).events == ()
+    stopped = executed(text.replace("{cores}", "1"), given, grid=(2,)).stopped
+    assert stopped is not None and stopped.kind is EventKind.WAITS_FOREVER
+    assert stopped.span.start.line == 13 and stopped.program == (0,)
+
+
+def test_an_index_that_was_never_written_is_found() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x):
+    n, m = x.shape
+    out = nl.ndarray((4, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    which = nl.ndarray((4, 1), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.memset(dst=which[0:{count}, :], value=2)
+    a = nl.ndarray((4, m), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x.ap(pattern=[[m, 4], [1, m]], vector_offset=which, indirect_dim=0))
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+    )
+    given = {"x": normal(1, 8, 5)}
+    done = executed(text.replace("{count}", "4"), given)
+    assert done.events == () and (done.results[0] == given["x"][[2] * 4]).all()
+    told = executed(text.replace("{count}", "3"), given).faults
+    assert EventKind.UNDEFINED_CONDITION in [event.kind for event in told]

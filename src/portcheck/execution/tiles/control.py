@@ -102,7 +102,7 @@ def _loop(instance: Instance, op: Loop) -> Running:
 
 def _values(instance: Instance, op: Loop) -> Iterator[int]:
     if isinstance(op.values, Range):
-        bounds = [integer_of(instance, bound) for bound in (op.values.start, op.values.stop, op.values.step)]
+        bounds = [_bound(instance, bound, op) for bound in (op.values.start, op.values.stop, op.values.step)]
         if bounds[2] == 0:
             raise InputError(f"a loop of {instance.machine.kernel.name} has a step of 0")
         yield from range(*bounds)
@@ -113,6 +113,11 @@ def _values(instance: Instance, op: Loop) -> Iterator[int]:
         yield int(value)
         instance.symbols[op.variable] = value
         instance.symbols[op.variable] = integer_of(instance, op.values.next)
+
+
+def _bound(instance: Instance, expression: Expr, op: Op) -> int:
+    _check_defined(instance, expression, op)
+    return integer_of(instance, expression)
 
 
 def _while(instance: Instance, op: While) -> Running:
@@ -132,12 +137,17 @@ def _while(instance: Instance, op: While) -> Running:
 
 
 def condition(instance: Instance, expression: Expr, op: Op) -> bool:
-    """Whether `expression` holds; a value that is not defined and decides it is reported."""
+    """Whether `expression` holds."""
+    _check_defined(instance, expression, op)
+    return bool(number_of(instance, expression))
+
+
+def _check_defined(instance: Instance, expression: Expr, op: Op) -> None:
+    """Reports a value that is not defined and decides what is run."""
     undefined = undefined_in(instance, expression)
     if undefined is not None and undefined.any():
         text = "a value that is not defined decides what is run"
         instance.report(EventKind.UNDEFINED_CONDITION, op, text)
-    return bool(number_of(instance, expression))
 
 
 def _return(instance: Instance, op: Return) -> None:

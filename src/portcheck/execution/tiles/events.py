@@ -38,6 +38,8 @@ class EventKind(StrEnum):
     """Tiles whose shapes do not fit each other; the run ended there."""
     ASSUMPTION_BROKEN = "assumption-broken"
     """What the kernel asserts does not hold; the run ended there."""
+    WAITS_FOREVER = "waits-forever"
+    """A program instance waits for another, which ended or waits elsewhere; the run ended there."""
     NOT_EXECUTED = "not-executed"
     """Something that was not understood, or is not run, was reached; the run ended there."""
     BUDGET_SPENT = "budget-spent"
@@ -45,7 +47,8 @@ class EventKind(StrEnum):
 
 
 STOPS = frozenset({
-    EventKind.SHAPE_MISMATCH, EventKind.ASSUMPTION_BROKEN, EventKind.NOT_EXECUTED, EventKind.BUDGET_SPENT,
+    EventKind.SHAPE_MISMATCH, EventKind.ASSUMPTION_BROKEN, EventKind.WAITS_FOREVER, EventKind.NOT_EXECUTED,
+    EventKind.BUDGET_SPENT,
 })  # fmt: skip
 """After these nothing more was run."""
 HARMLESS = frozenset({EventKind.UNINITIALISED_READ, EventKind.ASSUMED, EventKind.PRINT})

@@ -138,6 +138,14 @@ class Instance:
         if elements * _MOST_WIDTH > self.options.memory:
             raise self.stop(EventKind.BUDGET_SPENT, op, f"takes more than {self.options.memory} bytes for one value")
 
+    def release(self) -> None:
+        """Gives back what only this instance held."""
+        shared = {id(memory) for memory in self.machine.made.values()}
+        own = {id(memory.raw): memory.raw.size for memory in self.buffers.values() if id(memory) not in shared}
+        self.machine.run.bytes -= sum(own.values())
+        self.buffers.clear()
+        self.results.clear()
+
     def memory(self, name: str) -> Memory:
         """The buffer called `name`."""
         found = self.buffers.get(name) or self.machine.tensors.get(name)

@@ -11,7 +11,7 @@ from portcheck.core.errors import InputError, did_you_mean
 from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.tiles.activations import scalar_calls
 from portcheck.execution.tiles.binding import Argument, bound
-from portcheck.execution.tiles.control import Running, run_region
+from portcheck.execution.tiles.cores import run_beside
 from portcheck.execution.tiles.events import STOPS, Choice, Event, EventKind, EventLog, Stop
 from portcheck.execution.tiles.expressions import integer_of
 from portcheck.execution.tiles.machine import Instance, Machine, Run
@@ -154,24 +154,13 @@ _MOST_AXES = 3
 
 
 def _run_instances(machine: Machine) -> None:
-    """All program instances; those that wait for each other take turns."""
-    running: list[tuple[Instance, Running]] = []
+    """All program instances, in order."""
+    instances = []
     for program in np.ndindex(*machine.grid):
-        symbols = dict(machine.symbols) | {f"program_id[{axis}]": place for axis, place in enumerate(program)}
-        instance = Instance(machine, program, dict(symbols))
-        running.append((instance, run_region(instance, machine.kernel.body)))
-    while running:
-        running = [one for one in running if _goes_on(one[1])]
+        places = {f"program_id[{axis}]": place for axis, place in enumerate(program)}
+        instances.append(Instance(machine, program, dict(machine.symbols) | places))
+    run_beside(instances)
     _check_results(machine)
-
-
-def _goes_on(running: Running) -> bool:
-    """Runs an instance to its end or to the next barrier; whether it waits there."""
-    try:
-        next(running)
-    except StopIteration:
-        return False
-    return True
 
 
 def _check_results(machine: Machine) -> None:
