@@ -102,6 +102,26 @@ def test_a_maximum_with_nan_is_chosen(rule: NanRule, is_nan: bool) -> None:
     assert chosen(ran(MAXIMUM, np.nan_to_num(x), width="1", nan=rule)) == []
 
 
+def test_nothing_is_chosen_for_what_is_not_defined() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    a = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+    t = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a[0:rows, :], src=x)
+    nisa.tensor_scalar(dst=a, data=a, op0=nl.maximum, operand0=0.5)
+    nisa.tensor_reduce(dst=t, op=nl.maximum, data=a, axis=1)
+    nisa.dma_copy(dst=out, src=t[0:rows, :])
+    return out
+"""
+    )
+    done = executed(text, {"x": normal(1, 8, 4)})
+    assert done.faults == () and done.choices == ()
+
+
 @pytest.mark.parametrize(("rule", "value"), [(Overflow.INFINITY, np.inf), (Overflow.LARGEST, 65504.0)])
 def test_what_overflows_is_chosen(rule: Overflow, value: float) -> None:
     x = np.array([[1e6, -1e6, 2, np.inf]], np.float32)
@@ -109,6 +129,14 @@ def test_what_overflows_is_chosen(rule: Overflow, value: float) -> None:
     assert done.results[0].tolist() == [[value, -value, 2, np.inf]]
     assert chosen(done) == [("overflow", rule.value)]
     assert chosen(ran("nisa.tensor_copy(dst=t, src=a)", x, result="bfloat16", overflow=rule)) == []
+
+
+def test_what_overflows_is_nan_where_that_is_documented() -> None:
+    x = np.array([[1e6, -250, 240, np.inf]], np.float32)
+    done = ran("nisa.tensor_copy(dst=t, src=a)", x, result="float8_e4m3", overflow=Overflow.LARGEST)
+    wide = done.results[0].astype(np.float32)
+    assert np.isnan(wide[0, [0, 1, 3]]).all() and wide[0, 2] == 240
+    assert chosen(done) == []
 
 
 @pytest.mark.parametrize(("rule", "is_fault"), [(Outlier.FUNCTION, False), (Outlier.UNDEFINED, True)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 
@@ -44,7 +43,7 @@ def compute(instance: Instance, op: Compute) -> None:
         ]
         mask = None if op.mask is None else np.asarray(value_of(instance, op.mask), dtype=np.bool_)
     undefined = undefined_among(instance, op.operands)
-    data = applied(instance, op, op.operator, dtype, formats, operands)
+    data = applied(instance, op, op.operator, dtype, formats, operands, undefined)
     if mask is not None and not mask.all():
         undefined = joined(undefined, ~mask)
     if len(operands) == 1:
@@ -62,27 +61,32 @@ def operand_in(instance: Instance, op: Op, expression: Expr, wanted: DType) -> V
 
 
 def applied(
-    instance: Instance, op: Op, operator: Operator, dtype: DType, formats: tuple[DType, ...], operands: Sequence[Value]
+    instance: Instance, op: Op, operator: Operator, dtype: DType, formats: tuple[DType, ...], operands: Sequence[Value],
+    undefined: Value | None = None,
 ) -> Value:  # fmt: skip
-    """`operator` on operands, and the choices that came into it."""
+    """`operator` on operands, and the choices that came into it; those of `undefined` elements are none."""
     called = function(operator, dtype, formats)
     try:
         result = called(*operands)
     except ValueError:
         shapes = " and ".join(str(np.shape(operand)) for operand in operands)
         raise instance.stop(EventKind.SHAPE_MISMATCH, op, f"{op.via} of tiles of {shapes}") from None
-    return ruled(instance, op, operator, result, operands) if operator in _EXTREMES and dtype.is_float else result
+    if operator not in _EXTREMES or not dtype.is_float:
+        return result
+    return ruled(instance, op, result, _EXTREMES[operator](*operands), undefined)
 
 
-def ruled(instance: Instance, op: Op, operator: Operator, result: Value, operands: Sequence[Value]) -> Value:
-    """The larger or smaller of two floats, where one of them is NaN, as the option says."""
-    is_nan = np.isnan(operands[0]) | np.isnan(operands[1])
+def ruled(instance: Instance, op: Op, result: Value, spoilt: Value, undefined: Value | None) -> Value:
+    """The larger or smaller of floats where some are NaN: `result` without them or `spoilt`, as the option says."""
+    is_nan = np.isnan(spoilt)
+    if undefined is not None:
+        is_nan = is_nan & ~undefined
     if not is_nan.any():
         return result
     instance.choose("nan", op, "the larger or smaller of a number and NaN")
     if instance.options.nan is NanRule.NUMBER:
         return result
-    return cast(Value, _EXTREMES[operator](*operands))
+    return spoilt
 
 
 def undefined_among(instance: Instance, expressions: Sequence[Expr]) -> Value | None:

@@ -11,7 +11,8 @@ from portcheck.execution.tiles.machine import Instance
 from portcheck.execution.tiles.options import Overflow
 from portcheck.ir import Op, Rounding
 
-_UNDOCUMENTED = "unknown"
+_NAN = "nan"
+"""What a format is documented to hold for a number beyond its range (`DTypeFacts.overflow`)."""
 
 
 def converted(
@@ -30,7 +31,9 @@ def converted(
 
 
 def _overflowed(instance: Instance, op: Op, data: Value, result: Value, target: DType) -> Value:
-    """`result` with what lies beyond the range as the option says."""
+    """`result` with what lies beyond the range as it is documented, else as the option says."""
+    if facts(target).overflow == _NAN:
+        return np.where(np.isinf(result), result.dtype.type(np.nan), result)
     is_beyond = np.isfinite(data) & ~np.isfinite(result)
     if not is_beyond.any():
         return result

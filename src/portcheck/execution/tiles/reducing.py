@@ -42,11 +42,11 @@ def reduce(instance: Instance, op: Reduce) -> None:
     kept_shape = moved.shape[: moved.ndim - len(op.dimensions)]
     rows = moved.reshape(*kept_shape, math.prod(moved.shape[len(kept_shape) :]))
     order = _order(instance, op, op.order, op.operator, kept, rows.shape[-1])
-    data = converted(instance, op, _combined(instance, op, rows, kept, order), kept, dtype)
     undefined = missing
     if tile.undefined is not None:
         some = np.asarray(tile.undefined.any(axis=op.dimensions))
         undefined = some if undefined is None else undefined | some
+    data = converted(instance, op, _combined(instance, op, Tile(rows, undefined), kept, order), kept, dtype)
     if op.keep_dimensions:
         data = np.expand_dims(data, op.dimensions)
         undefined = None if undefined is None else np.expand_dims(undefined, op.dimensions)
@@ -95,14 +95,15 @@ def _order(
     return instance.options.sums
 
 
-def _combined(instance: Instance, op: Reduce, rows: Value, dtype: DType, order: SumOrder) -> Value:
-    """The last dimension of `rows` combined."""
+def _combined(instance: Instance, op: Reduce, tile: Tile, dtype: DType, order: SumOrder) -> Value:
+    """The last dimension of a tile combined; what is undefined are the results."""
+    rows = tile.data
     if not rows.shape[-1]:
         raise instance.stop(EventKind.NOT_EXECUTED, op, "a reduction of nothing is not run")
     if op.operator is Operator.ADD and dtype == FLOAT32:
         return summed(rows, order)
     if op.operator in ROUNDING_FREE and dtype.is_float and op.operator in (Operator.MAXIMUM, Operator.MINIMUM):
-        return _extreme(instance, op, rows)
+        return _extreme(instance, op, rows, tile.undefined)
     return _folded(instance, op, rows, dtype, order)
 
 
@@ -127,14 +128,14 @@ def _in_pairs(rows: Value) -> Value:
     return first
 
 
-def _extreme(instance: Instance, op: Reduce, rows: Value) -> Value:
+def _extreme(instance: Instance, op: Reduce, rows: Value, undefined: Value | None) -> Value:
     """The largest or smallest; where there is NaN, as the option says."""
     find = np.fmax if op.operator is Operator.MAXIMUM else np.fmin
-    result = find.reduce(rows, axis=-1)
+    result = cast(Value, find.reduce(rows, axis=-1))
     if not np.isnan(rows).any():
-        return cast(Value, result)
+        return result
     spoilt = np.where(np.isnan(rows).any(axis=-1), np.nan, result).astype(rows.dtype)
-    return ruled(instance, op, op.operator, cast(Value, result), [spoilt, cast(Value, result)])
+    return ruled(instance, op, result, spoilt, undefined)
 
 
 def _folded(instance: Instance, op: Reduce, rows: Value, dtype: DType, order: SumOrder) -> Value:
