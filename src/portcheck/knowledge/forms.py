@@ -15,6 +15,7 @@ class Form(StrEnum):
     """A way of writing; `mappings/nki/forms.toml` says which versions object to it."""
 
     IDENTITY = "identity"
+    IDENTITY_WITH_NONE = "identity_with_none"
     KEYWORD_ONLY = "keyword_only"
     LIST_PARAMETER = "list_parameter"
     DECORATED_HELPER = "decorated_helper"
@@ -56,18 +57,23 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class FormFacts:
-    """How a form is called, and the rulings about it."""
+    """How a form is called, and the rulings about it; `doubt` cites kernels of the vendor that have it all the same."""
 
     spelled: str
     rulings: tuple[Ruling, ...]
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FormTable:
-    """All forms, and the rulings about names and about arguments of calls (name, argument; "" = the name itself)."""
+    """All forms, and the rulings about names and about arguments of calls (name, argument; "" = the name itself).
+
+    `keywords` are those that only calls of the first generation have, with what is written instead.
+    """
 
     forms: Mapping[Form, FormFacts]
     notices: Mapping[tuple[str, str], tuple[Ruling, ...]]
+    keywords: Mapping[str, str]
 
     def ruling(self, form: Form, version: NkiVersion) -> Ruling | None:
         """What `version` does with `form`; None where it accepts it, or nothing is documented."""
@@ -89,15 +95,17 @@ def load_forms(path: Path) -> FormTable:
     forms: dict[Form, FormFacts] = {}
     for form in Form:
         entry = table.table(form.value)
-        forms[form] = FormFacts(entry.text("spelled"), _rulings(entry, sources))
+        doubt = sources.cite(entry, "doubt") if entry.has("doubt") else ""
+        forms[form] = FormFacts(entry.text("spelled"), _rulings(entry, sources), doubt)
         entry.finish()
     table.finish()
     notices: dict[tuple[str, str], tuple[Ruling, ...]] = {}
     for entry in root.tables("notice"):
         notices[entry.text("name"), entry.text("argument", "")] = _rulings(entry, sources)
         entry.finish()
+    keywords = {word: entry.text("replacement") for word, entry in root.table("keyword").items() if sources.cite(entry)}
     root.finish()
-    return FormTable(forms, notices)
+    return FormTable(forms, notices, keywords)
 
 
 def _rulings(entry: Table, sources: Sources) -> tuple[Ruling, ...]:

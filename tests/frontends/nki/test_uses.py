@@ -177,8 +177,9 @@ def test_name_of_what_is_called_is_no_name_that_is_read() -> None:
 
 
 FORMS = {
-    "is": ("if n is None:\n    pass", "identity"),
-    "is not": ("q = 1 if n is not None else 2", "identity"),
+    "is": ("if n is True:\n    pass", "identity"),
+    "is None": ("if n is None:\n    pass", "identity_with_none"),
+    "is not None": ("q = 1 if n is not None else 2", "identity_with_none"),
     "equal": ("if n == None:\n    pass", ""),
     "key": ("q = {1: 2}", "dictionary_key"),
     "string key": ("q = {'a': 2}", ""),

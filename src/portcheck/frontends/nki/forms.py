@@ -39,13 +39,18 @@ _KINDS = frozenset({cst.Comparison, cst.Yield, cst.Dict})
 def _form_of(node: cst.CSTNode) -> Form | None:
     match node:
         case cst.Comparison(comparisons=parts) if any(isinstance(part.operator, cst.Is | cst.IsNot) for part in parts):
-            return Form.IDENTITY
+            is_with_none = len(parts) == 1 and _is_none(parts[0].comparator)
+            return Form.IDENTITY_WITH_NONE if is_with_none else Form.IDENTITY
         case cst.Yield():
             return Form.GENERATOR
         case cst.Dict(elements=elements) if any(_has_other_key(element) for element in elements):
             return Form.DICTIONARY_KEY
         case _:
             return None
+
+
+def _is_none(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
 
 
 def _has_other_key(element: cst.BaseDictElement) -> bool:

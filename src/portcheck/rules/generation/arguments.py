@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from portcheck.core.finding import Certainty, Severity
-from portcheck.knowledge import Knowledge, NkiVersion
+from portcheck.ir.uses import NumberUse
+from portcheck.knowledge import Form, Knowledge, NkiVersion
 from portcheck.knowledge.fitting import nearest_parameters
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.generation.calls import Matter
 from portcheck.rules.generation.examples import CUDA, HEAD, PORT, TAIL
-from portcheck.rules.generation.expected import wanted
+from portcheck.rules.generation.expected import enumeration_of, wanted
 from portcheck.rules.generation.misuse import Blame, Misuse, misuses
-from portcheck.rules.generation.wording import of_keyword, places, short, what_happens
+from portcheck.rules.generation.wording import doubted, of_keyword, places, short, what_happens
 
 _MISSPELT = PORT.replace("operand0=2.0", "operand_0=2.0")
 _HANDED_BACK = HEAD + "    tile = nisa.tensor_scalar(data=tile, op0=nl.multiply, operand0=2.0)\n" + TAIL
@@ -35,7 +36,8 @@ number or a string where it takes a member of an enumeration or a memory space.
 **What the version does.** A keyword that a call does not have is an error, except in the release of SDK 2.27, which
 ignores it without a word. A missing argument is an error. Arguments in another order are an error if their kinds do not
 fit, and compute something else if they do. Numbers for enumerations, and strings for memory spaces, are errors from
-0.3; 0.2 took them.
+0.3; 0.2 took them. The vendor's own kernels for 0.3 have numbers for enumerations, against the release notes: that is
+only a hint.
 
 **How to fix.** Give every argument behind the tensors by keyword; the finding names the parameter that is meant.
 
@@ -58,7 +60,17 @@ def api_argument_unknown(pair: Pair) -> Iterator[Draft]:
     version = NkiVersion.parse(pair.nki.program.version)
     for item in misuses(pair.nki.program, pair.knowledge, Blame.ARGUMENT):
         message, remedy = _said(item, version, pair.knowledge)
-        yield Draft(message=message, remedy=remedy, nki=item.uses[0].span)
+        is_number = item.matter is Matter.KIND and NumberUse.__name__ in item.others
+        is_doubted = is_number and _is_enumeration(item, version, pair.knowledge)
+        certainty, because = doubted(pair.knowledge, Form.NUMBER_AS_ENUMERATION) if is_doubted else (None, ())
+        yield Draft(message=message, remedy=remedy, nki=item.uses[0].span, certainty=certainty, because=because)
+
+
+def _is_enumeration(item: Misuse, version: NkiVersion, knowledge: Knowledge) -> bool:
+    form = knowledge.api(item.name, version)
+    parameter = form.parameter(item.argument) if form is not None else None
+    root = knowledge.releases.root_of(item.name)
+    return parameter is not None and bool(enumeration_of(knowledge, parameter, root))
 
 
 def _said(item: Misuse, version: NkiVersion, knowledge: Knowledge) -> tuple[str, str]:

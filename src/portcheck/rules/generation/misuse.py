@@ -12,6 +12,7 @@ from portcheck.knowledge import ApiStatus, Form, Knowledge, NkiVersion, Receptio
 from portcheck.knowledge.fitting import MisfitKind, name_misfit
 from portcheck.rules.generation.calls import Matter, wrong_in
 from portcheck.rules.generation.conflict import conflict_in
+from portcheck.rules.generation.marks import is_marked
 
 
 class Blame(Enum):
@@ -69,7 +70,8 @@ class _Judge:
             yield Misuse(Blame.MIXED, Matter.NAME, conflict.uses[0].name, conflict.uses, others=conflict.others)
         left = [use for use in self._natives if conflict is None or use not in conflict.uses]
         yield from _grouped(item for use in left for item in self._of_native(use))
-        forms = [use for use in self._program.uses if use.kind is UseKind.FORM]
+        kernels = {kernel.name for kernel in self._program.kernels if is_marked(kernel, self._program)}
+        forms = [use for use in self._program.uses if use.kind is UseKind.FORM and use.kernel in kernels]
         yield from _grouped(item for use in forms for item in self._of_form(use))
 
     def _of_other_packages(self) -> Iterator[Misuse]:
@@ -138,9 +140,11 @@ class _Judge:
 
 def _grouped(found: Iterable[Misuse]) -> Iterator[Misuse]:
     """One misuse for each cause, with the places of all."""
-    groups: dict[tuple[Blame, Matter, str, str, str], list[Misuse]] = {}
+    groups: dict[tuple[object, ...], list[Misuse]] = {}
     for item in found:
-        groups.setdefault((item.blame, item.matter, item.name, item.argument, item.bound), []).append(item)
+        kind = item.others if item.matter is Matter.KIND else ()
+        key = (item.blame, item.matter, item.name, item.argument, item.bound, kind)
+        groups.setdefault(key, []).append(item)
     for items in groups.values():
         uses = tuple(dict.fromkeys(use for item in items for use in item.uses))
         others = tuple(dict.fromkeys(word for item in items for word in item.others))

@@ -92,16 +92,19 @@ def replacement_of(item: Misuse, version: str, knowledge: Knowledge) -> str:
     if item.matter is Matter.PACKAGE:
         return _called(knowledge.forms.ruling(Form.LEGACY_NAMESPACE, at))
     if item.matter is Matter.KEYWORD:
-        return _called(knowledge.forms.notice(item.name, item.argument, at))
+        return knowledge.forms.keywords.get(item.argument, "")
     names = (item.name, *knowledge.releases.twins(item.name))
     forms = [form for name in names if name in knowledge.apis for form in reversed(knowledge.apis[name].versions)]
-    return next((f"`{form.replacement}`" for form in forms if form.replacement), "")
+    return next((_quoted(form.replacement) for form in forms if form.replacement), "")
 
 
 def _called(ruling: Ruling | None) -> str:
-    if ruling is None or not ruling.replacement:
-        return ""
-    return f"`{ruling.replacement}`" if " " not in ruling.replacement else ruling.replacement
+    return "" if ruling is None else _quoted(ruling.replacement)
+
+
+def _quoted(replacement: str) -> str:
+    """A name in backticks, words as they are."""
+    return f"`{replacement}`" if "." in replacement or replacement == "range" else replacement
 
 
 def spelled(form: str, knowledge: Knowledge) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
 from portcheck.ir import Alloc, Kernel, Program, Return, Space, operations
-from portcheck.ir.uses import NameUse, OtherUse, TextUse, TileUse, Use
+from portcheck.ir.uses import NameUse, TextUse, TileUse, Use
 from portcheck.knowledge import Knowledge, NkiSpace, NkiVersion, Role
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.generation.examples import CUDA, PORT
+from portcheck.rules.generation.marks import is_helper, is_marked
 from portcheck.rules.generation.wording import listed
 
 _PRIVATE = PORT.replace("nl.shared_hbm", "nl.private_hbm")
@@ -32,7 +33,7 @@ be in `shared_hbm`; before, any tensor in HBM would do. A tile in SBUF or PSUM c
 **How to fix.** Allocate the result with `buffer=nl.shared_hbm` and copy the tile into it.
 
 **How we know.** The call that allocates the tensor says where. A tensor that the kernel was given
-is not judged, nor is a function that nothing makes a kernel of.
+is not judged, nor is a function that nothing makes a kernel of, or that another kernel of the file calls.
 """,
     examples=(
         Example(title="in shared_hbm", cuda=CUDA, nki=PORT, hit=False),
@@ -46,7 +47,7 @@ def output_buffer_kind_wrong(pair: Pair) -> Iterator[Draft]:
     program = pair.nki.program
     release = pair.knowledge.releases.at(NkiVersion.parse(program.version))
     for kernel in program.kernels:
-        if not _is_marked(kernel, program):
+        if not is_marked(kernel, program) or is_helper(kernel, program):
             continue
         for name in _returned(kernel):
             space, place = _space_of(name, kernel, program, pair.knowledge)
@@ -58,13 +59,6 @@ def output_buffer_kind_wrong(pair: Pair) -> Iterator[Draft]:
                 remedy=f"Allocate `{name}` with `buffer=nl.{NkiSpace.SHARED_HBM.value}`, and copy tiles into it.",
                 nki=place,
             )
-
-
-def _is_marked(kernel: Kernel, program: Program) -> bool:
-    """Whether something makes a kernel of the function: else it may be one that kernels call."""
-    outside = [use for use in program.uses if not use.kernel]
-    given = [argument.operand for use in outside for run in use.runs for argument in run.arguments]
-    return any(kernel.span.covers(use.span) for use in outside) or OtherUse(kernel.name) in given
 
 
 def _returned(kernel: Kernel) -> Iterator[str]:

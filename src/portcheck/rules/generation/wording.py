@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from portcheck.core.finding import Certainty
 from portcheck.ir.uses import Use
 from portcheck.knowledge import Form, Knowledge, NkiVersion, Reception, Ruling
 
@@ -45,6 +46,14 @@ def of_keyword(knowledge: Knowledge, version: NkiVersion) -> str:
     if ignoring and len(rulings) > 1:
         return f"before NKI {ignoring[0].until} it is ignored and nothing said, from there on refused"
     return what_happens(str(version), rulings[-1] if rulings else None)
+
+
+def doubted(knowledge: Knowledge, form: Form) -> tuple[Certainty | None, tuple[str, ...]]:
+    """How certain it is that a version refuses `form`, if less than certain, and why."""
+    doubt = knowledge.forms.forms[form].doubt
+    if not doubt:
+        return None, ()
+    return Certainty.HINT, (f"the release notes say so; the vendor's own kernels have it: {doubt}",)
 
 
 def short(name: str) -> str:
