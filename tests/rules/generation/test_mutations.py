@@ -156,6 +156,7 @@ SINGLE: dict[str, tuple[str, str | None, str]] = {
     "name of a constant": (port("0.6", "n = nl.tile_size.psum_fmaxx"), "0.6", "PC804"),
     "deprecated constant": (port("0.6", "n = nl.tile_size.psum_fmax"), "0.6", "PC803"),
     "member of an enumeration": (port("0.6", "e = nisa.engine.vectro"), "0.6", "PC804"),
+    "method of a tile": (port("0.6", "c = a.reshap((8, 128))"), "0.6", "PC804"),
     "mgrid": (port("0.6", "i, j = nl.mgrid[0:128, 0:8]"), "0.6", "PC802"),
     "arithmetic of tiles": (port("0.6", "c = a + b"), "0.6", "PC802"),
     "tile in place": (port("0.6", "a += b"), "0.6", "PC802"),
@@ -208,6 +209,7 @@ SILENT: dict[str, tuple[str, str | None]] = {
     "slice of a slice in 0.3": (port("0.3", "nisa.memset(dst=a[0:64][0:32], value=0.0)"), "0.3"),
     "axis of two dimensions": (port("0.6", "nisa.tensor_reduce(dst=a[:, 0:1], op=nl.add, data=b, axis=1)"), None),
     "functions of the file": (HEAD.replace("@nki.jit", "def h():\n    pass\n\n@nki.jit") + TAIL, "0.6"),
+    "methods of a tile": (port("0.6", "c = a.reshape((128, 2, 4)).permute((0, 2, 1))"), "0.6"),
     "names of other modules": ("import nki.compiler as nc\n" + port("0.6", "nc.anything(a)"), "0.6"),
     "operator that is a parameter": (
         port("0.6", "nisa.tensor_tensor(dst=a, data1=a, data2=b, op=n)").replace("def k(x)", "def k(x, n)"), "0.6",

@@ -193,6 +193,9 @@ def _method(
         if function is not None:
             given = [receiver, *_gathered(function, positional, 1)]
             return _lowered(bind(context, function, via, hint, given, keywords, is_method=True))
+        owner = _tensor_class(context.knowledge, ROOT)
+        if owner and not context.is_legacy and not isinstance(receiver, Parameter):
+            note_unknown_call(context, f"{owner}.{name}", positional, keywords)
         return kept(context, via, [receiver, *positional], keywords)
     modelled = method_call(context, receiver, name, positional, keywords)
     return modelled if modelled is not None else kept(context, via, [receiver, *positional], keywords)
@@ -213,6 +216,14 @@ def tensor_method(context: Context, name: str) -> ApiVersion | None:
 
 def _is_tensor_class(owner: str) -> bool:
     return owner.lower().endswith("tensor")
+
+
+@lru_cache(maxsize=4)
+def _tensor_class(knowledge: Knowledge, root: str) -> str:
+    """The class of the tensors of a package, by its qualified name."""
+    types = (name for name, api in knowledge.apis.items() if api.latest.semantics is Semantics.TYPE)
+    found = (name for name in types if name.startswith(f"{root}.") and _is_tensor_class(name.rpartition(".")[2]))
+    return max(found, key=lambda name: sum(other.startswith(f"{name}.") for other in knowledge.apis), default="")
 
 
 def tensor_function(context: Context, name: str) -> ApiVersion | None:
