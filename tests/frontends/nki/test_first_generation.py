@@ -234,3 +234,33 @@ def test_a_default_is_named_by_its_library_as_it_is_imported() -> None:
     choice = "nisa.select_reduce(dst=a, predicate=m, on_true=h, on_false=0.0, reduce_res=s, reduce_cmd={})"
     body = TILES + "m = nl.ndarray((128, 512), dtype=nl.uint8, buffer=nl.sbuf)\n"
     assert not not_understood(kernel(body + choice.format("nisa.reduce_cmd.reset_reduce")))
+
+
+def test_of_two_kinds_of_loop_the_one_in_order_stands_for_both() -> None:
+    made = kernel(
+        "r = nl.affine_range if p > 0.0 else nl.sequential_range\nfor i in r(4):\n  t = nl.load(x[i])", "x, p=0.0"
+    )
+    assert [str(op.kind) for op in operations(made.body) if isinstance(op, Loop)] == ["sequential"]
+
+
+def test_the_generation_of_the_chip_is_that_of_the_target() -> None:
+    body = "n = 2 if nisa.get_nc_version() == nisa.nc_version.gen3 else 4\nt = nl.ndarray((128, n), dtype=nl.float32)"
+    sizes = {target: written(buffer(kernel(body, target=target), "t").type.shape[1]) for target in ("trn1", "trn2")}
+    assert sizes == {"trn1": "4", "trn2": "2"}
+
+
+def test_a_tuple_is_chosen_element_by_element() -> None:
+    made = kernel("n, m = (nl.num_programs(0), 2) if nl.program_ndim() != 0 else (1, 2)\nt = nl.load(x[0:128, 0:m])")
+    assert [written(size) for op in operations(made.body) if isinstance(op, Load) for size in op.type.shape] == [
+        "128",
+        "2",
+    ]
+
+
+def test_how_often_a_loop_runs_may_be_a_symbol_of_its_own() -> None:
+    text = (
+        "n = mystery(x.shape[0])\nfor i in nl.affine_range(n):\n  t = nl.load(x[i * 128 + nl.arange(128)[:, None], 0])"
+    )
+    assert not not_understood(kernel(text))
+    varying = "for i in nl.affine_range(4):\n  for j in nl.affine_range(mystery(i)):\n    t = nl.load(x[0:128, 0:4])"
+    assert not_understood(kernel(varying))

@@ -147,6 +147,16 @@ def _are_tuples(one: Value, other: Value) -> bool:
     return is_fit and not any(isinstance(item, Items) and item.is_list for item in (one, other))
 
 
+_ORDERED = frozenset({Semantics.LOOP_SEQUENTIAL, Semantics.LOOP_STATIC, Semantics.LOOP_RANGE})
+
+
+def _loop_of(context: Context, value: Value) -> Semantics | None:
+    """Which kind of loop the range function `value` makes."""
+    entry = context.knowledge.api_in_any_version(value.name) if isinstance(value, External) else None
+    semantics = entry.latest.semantics if entry is not None else None
+    return semantics if semantics in _ORDERED or semantics is Semantics.LOOP_PARALLEL else None
+
+
 def choice(context: Context, condition: Expr, chosen: Value, other: Value, text: str, hint: str = "") -> Value:
     """One of two values by a condition that is not known; `hint` is the name it will be bound to."""
     if alike(chosen, other):
@@ -155,6 +165,9 @@ def choice(context: Context, condition: Expr, chosen: Value, other: Value, text:
         dtypes = as_dtype(context, chosen), as_dtype(context, other)
         if None not in dtypes:
             return Format(context.stated_dtype(hint) or dtype_of(context.fresh_symbol(hint or text)))
+        loops = {_loop_of(context, value): value for value in (chosen, other)}
+        if None not in loops:  # what runs in order may stand for what need not
+            return next((value for kind, value in loops.items() if kind in _ORDERED), chosen)
     if _are_tuples(chosen, other):
         pairs = zip(items_of(context, chosen) or (), items_of(context, other) or (), strict=True)
         return Items([choice(context, condition, one, another, text) for one, another in pairs])

@@ -5,13 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.arithmetic import difference, known_int, literal, plus
+from portcheck.frontends.nki.arithmetic import difference, is_number, known_int, literal, plus
 from portcheck.frontends.nki.bind import Call, item_size
+from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.values import NONE, Counter, Grid, Nothing, Stretch, Table, Text, Value
+from portcheck.frontends.nki.values import (
+    NONE,
+    Counter,
+    Grid,
+    Joining,
+    Masked,
+    Nothing,
+    Result,
+    Stretch,
+    Table,
+    Text,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
 from portcheck.frontends.nki.views import symbol_of
-from portcheck.ir import Axis, AxisKind, Barrier, Check, CheckKind, Expr, OpaqueKind, Scope, Symbol, integer
+from portcheck.ir import (
+    Axis,
+    AxisKind,
+    Barrier,
+    Check,
+    CheckKind,
+    Expr,
+    OpaqueKind,
+    Ref,
+    Scope,
+    Symbol,
+    integer,
+    refs_in,
+    symbols_in,
+)  # fmt: skip
 from portcheck.knowledge import Role
 
 
@@ -20,7 +49,25 @@ def limits(call: Call) -> tuple[Expr, Expr, Expr]:
     call.asked.update(_LIMITS)
     named = [call.values.get(item.name, NONE) for item in call.api.parameters if item.role in _LIMITS]
     given = [value for value in (*named, *call.rest) if value != NONE]
-    return three([as_number(call.context, value) for value in given])
+    return three([_end(call.context, value) for value in given])
+
+
+def _end(context: Context, value: Value) -> Expr | None:
+    """An end of a range; a symbol of its own for a size that is not understood but known while tracing."""
+    number = as_number(context, value)
+    if number is not None or not isinstance(value, Unknown) or _may_vary(context, value):
+        return number
+    return Symbol(context.fresh_symbol(value.text), INT64)
+
+
+def _may_vary(context: Context, value: Value) -> bool:
+    """Whether `value` is made from data, from a loop's variable or from something that holds tiles."""
+    if isinstance(value, Unknown):
+        is_call = value.kind is OpaqueKind.CALL and bool(value.parts) and isinstance(value.parts[0], Ref)
+        return any(_may_vary(context, part) for part in value.parts[is_call:])
+    if is_number(value):
+        return bool(refs_in(value)) or any(context.is_bound(name) for name in symbols_in(value))
+    return isinstance(value, View | Result | Grid | Masked | Joining)
 
 
 _LIMITS = frozenset({Role.START, Role.STOP, Role.STEP, Role.SIZE})
