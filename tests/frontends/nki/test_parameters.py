@@ -156,3 +156,40 @@ def test_a_stated_shape_says_how_many_dimensions_there_are() -> None:
 def test_what_stands_behind_a_star_is_not_known() -> None:
     program = lowered("x, *rest, **more", tile("len(rest) + 1", "4"))
     assert [op for op in kernel_operations(program) if isinstance(op, Opaque)] != []
+
+
+MANAGER = """
+import os
+class Manager:
+    def __init__(self, size=64):
+        self.size = size
+DEPTH = int(os.environ.get("DEPTH", "3"))
+WIDTH = os.getenv("WIDTH", 5)
+FLAG = "FLAG" in os.environ
+"""
+
+
+def lowered_with(classes: str, parameters: str, body: str, values: dict[str, str]) -> Program:
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    text = f"{HEAD}{classes}\n@nki.jit\ndef k({parameters}):\n{lines}"
+    return read_nki(SourceFile("port.py", text), NkiOptions(values=tuple(values.items()))).lower(["k"])
+
+
+def test_an_object_that_nothing_describes_is_taken_to_be_missing_and_that_is_said() -> None:
+    body = "if m is None:\n    m = Manager()\n" + tile("m.size", "4")
+    program = lowered_with(MANAGER, "x, m: Optional[Manager] = None", body, {})
+    assert shape(program) == ["64", "4"]
+    assert program.notes == ("m is taken to be None, its default: state it with --value m=...",)
+    stated = lowered_with(MANAGER, "x, m: Optional[Manager] = None", body, {"m": "Manager(32)"})
+    assert shape(stated) == ["32", "4"]
+    assert stated.notes == ()
+
+
+def test_the_environment_is_taken_to_be_empty_and_that_is_said() -> None:
+    program = lowered_with(MANAGER, "x", tile("WIDTH", "4 if FLAG else 8"), {})
+    assert shape(program) == ["5", "8"]
+    assert program.notes == ("the variables of the environment are taken not to be set",)
+
+
+def test_a_shape_of_unknown_rank_is_taken_apart_as_its_length_is_counted() -> None:
+    assert shape(lowered("x", "sizes = tuple(x.shape)\n" + tile("len(sizes)", "len(x.shape)"))) == ["2", "2"]

@@ -80,6 +80,9 @@ def attribute(context: Context, target: Value, name: str) -> Value:
 
 
 def _member(context: Context, qualified: str) -> Value:
+    if qualified == _ENVIRONMENT:
+        context.assume("the variables of the environment are taken not to be set")
+        return Table({})
     qualified = context.knowledge.releases.canonical(qualified)
     constant = context.knowledge.constant(qualified, context.target)
     if isinstance(constant, int | float):
@@ -89,6 +92,7 @@ def _member(context: Context, qualified: str) -> Value:
     return External(qualified)
 
 
+_ENVIRONMENT = "os.environ"
 _GRID_PARTS = ("p", "x", "y", "z", "w")
 """The index variables of a grid by name: along the partition, then along the free dimensions."""
 _TENSOR_ATTRIBUTES = frozenset({"shape", "dtype", "ndim", "buffer", "size", "itemsize"})
@@ -162,8 +166,7 @@ def items_of(context: Context, value: Value) -> list[Value] | None:
             numbers = range(ends[0], ends[1], ends[2])
             return [literal(number) for number in numbers] if not numbers[UNROLL_LIMIT:] else None
         case ShapeOf(parameter):
-            facts = context.facts[parameter]
-            return None if facts.rank is None else list(context.parameter_view(parameter).shape)
+            return list(context.parameter_view(parameter).shape)
         case _:
             return None
 

@@ -210,6 +210,12 @@ class Context:
             self.views[name] = found
         return found
 
+    def assume(self, text: str) -> None:
+        """Notes something that is taken to hold, which a report must say."""
+        file = self.home.file if self.home is not None else None
+        if file is not None:
+            file.assume(text)
+
     def use(self, name: str) -> None:
         """Notes that a part of a parameter is used: it is a parameter of its own then."""
         if self.facts[name].is_part:

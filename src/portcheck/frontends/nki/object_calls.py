@@ -146,6 +146,11 @@ def _length(context: Context, arguments: Arguments, keywords: Keywords) -> Value
     return found if elements is None else literal(len(elements))
 
 
+def _of_environment(context: Context, arguments: Arguments, keywords: Keywords) -> Value | None:
+    context.assume("the variables of the environment are taken not to be set")
+    return arguments[1] if len(arguments) == 2 else NONE if len(arguments) == 1 else None
+
+
 def _iterated(context: Context, arguments: Arguments, keywords: Keywords) -> Value | None:
     elements = items_of(context, arguments[0]) if len(arguments) == 1 else None
     return Items(elements) if elements is not None else None
@@ -191,5 +196,5 @@ _FUNCTIONS: Mapping[str, Callable[[Context, Arguments, Keywords], Value | None]]
     "isinstance": _is_instance, "len": _length, "iter": _iterated,
     "type": _type, "issubclass": _is_subclass, "vars": _variables,
     "dataclasses.field": _field, "dataclasses.replace": _replaced, "dataclasses.asdict": _as_table,
-    "enum.auto": _automatic, "copy.copy": _copy,
+    "os.getenv": _of_environment, "enum.auto": _automatic, "copy.copy": _copy,
 }  # fmt: skip

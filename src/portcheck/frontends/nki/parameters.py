@@ -17,6 +17,7 @@ from portcheck.frontends.nki.imports import is_nki
 from portcheck.frontends.nki.parse import empty_segment
 from portcheck.frontends.nki.screen import is_too_deep
 from portcheck.frontends.nki.values import (
+    NONE,
     Class,
     ClassKind,
     External,
@@ -50,7 +51,15 @@ def bind_parameters(context: Context, frame: Frame, function: Function) -> None:
         _note_number(context, name, annotation, parameter.default)
         _note_shape(context, name, facts)
         stated = _stated(context, function, name, annotation)
-        frame.names[name] = stated or _declared(context, function.home, name, annotation, 0)
+        declared = _declared(context, function.home, name, annotation, 0)
+        if (
+            stated is None
+            and _is_nothing(parameter.default)
+            and _is_opaque(context, function.home, declared, annotation)
+        ):
+            context.assume(f"{name} is taken to be None, its default: state it with --value {name}=...")
+            declared = NONE
+        frame.names[name] = stated or declared
     for starred in (function.node.params.star_arg, function.node.params.star_kwarg):
         if isinstance(starred, cst.Param):
             name = starred.name.value
@@ -117,6 +126,12 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
             value = evaluated_text(context, item.home, known) if known is not None else None
             made.held[field] = value or _declared(context, item.home, f"{name}.{field}", inner, depth + 1)
     return made if made.held else Parameter(name)
+
+
+def _is_opaque(context: Context, home: Frame, declared: Value, annotation: cst.BaseExpression | None) -> bool:
+    """Whether a parameter is an object of a class of the port of which nothing says what it holds."""
+    kind = _class_of(context, home, annotation) if isinstance(declared, Parameter) else None
+    return isinstance(kind, Class) and kind.kind is not ClassKind.ENUMERATION
 
 
 def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | None) -> Value | None:

@@ -114,7 +114,11 @@ class Scope:
 
         for name, value in function_of(context, home, outer, owner).defaults.items():
             home.names[name] = value
-            self._library.assumed[f"{name} of {owner} is taken to be its default"] = None
+            self.assume(f"{name} of {owner} is taken to be its default")
+
+    def assume(self, text: str) -> None:
+        """Notes something that is taken to hold, which a report must say."""
+        self._library.assumed[text] = None
 
     def _bind(self, context: Context, home: Frame, name: str, binding: _Binding) -> None:
         if binding.imported is not None:
