@@ -146,8 +146,15 @@ def missing_or_different(stubs: Stubs, knowledge: Knowledge) -> Iterator[tuple[s
         if form is None or item.parameters is None:
             continue
         ours = tuple((parameter.name, parameter.default) for parameter in form.parameters)
-        if ours != item.parameters:
+        if ours != item.parameters and not (form.note and names_more(ours, item.parameters)):
             yield name, f"different: {name} ({item.place}) takes {written(item.parameters)}, not {written(ours)}"
+
+
+def names_more(ours: Parameters, declared: Parameters) -> bool:
+    """Whether `ours` only names some of the keywords that `declared` takes without naming them."""
+    known = {name for name, _ in declared}
+    takes_all = any(name.startswith("**") for name in known)
+    return takes_all and tuple(item for item in ours if item[0] in known) == declared
 
 
 def extra(stubs: Stubs, knowledge: Knowledge) -> Iterator[tuple[str, str]]:

@@ -69,6 +69,12 @@ def test_the_version_decides_which_generation_a_stub_describes():
     assert about("def par_dim(n): ...", "missing", "0.6/2.32") == ["missing: nki.language.par_dim"]
 
 
+def test_a_keyword_that_the_stub_takes_without_naming_it_is_no_difference():
+    text = "def load(src, *, mask=None, dtype=None, {more}): ..."
+    assert about(text.format(more="**kwargs"), ".load (", "0.1/2.26", LEGACY) == []
+    assert about(text.format(more="mode"), ".load (", "0.1/2.26", LEGACY) == ["different: neuronxcc.nki.language.load"]
+
+
 def test_what_the_data_explains_is_counted_and_not_listed():
     found, explained = differences(read("stubs", "0.2/2.28", {LANGUAGE: "pass_ = ..."}, load()), load())
     assert explained > 0

@@ -57,7 +57,7 @@ class Scope:
     """Where a fact holds: versions from `since` up to, not including, `until`; chips; other arguments of the call.
 
     `targets` is empty for every chip. `when` are pairs of a parameter and what its argument must be: the last part of
-    a name, a number, the dtype of a tile, or "bitwise" for operators on bit patterns.
+    a name, a number, the dtype of a tile, "bitwise" for operators on bit patterns, or "given" for anything but None.
     """
 
     since: str

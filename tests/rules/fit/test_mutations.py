@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 from tests.rules.fit.kernels import (
     GATHERED,
+    OLD_DOUBLED,
     OLD_MASKED,
     OLD_PRODUCT,
     OLD_VECTORS,
@@ -107,6 +108,7 @@ CLEAN = [
     (PRODUCT.replace("nl.bfloat16", "nl.float8_e4m3fn"), "trn3", "0.4"),
     (WIDEST, "trn3", "0.6"),
     (OLD_MASKED, "trn1", "0.1"),
+    (OLD_DOUBLED, "trn2", "0.1"),
     (guarded("nisa.get_nc_version() >= nisa.nc_version.gen4"), "trn2", "0.6"),
     (guarded("nisa.get_nc_version() == 4"), "trn1", "0.6"),
     (guarded("fast"), "trn2", "0.6"),

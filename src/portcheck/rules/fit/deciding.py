@@ -19,6 +19,8 @@ from portcheck.knowledge import ApiVersion, Knowledge
 
 BITWISE = "bitwise"
 """Any operator that works on bit patterns."""
+GIVEN = "given"
+"""Anything but None."""
 NUMBER = "number"
 """A number where a tile may be given too."""
 
@@ -37,6 +39,8 @@ def is_given(run: Run, parameter: str) -> bool:
 def decided(run: Run, api: ApiVersion, knowledge: Knowledge, parameter: str, word: str) -> bool | None:
     """Whether the argument given for `parameter`, or else its default, is `word`; None where that cannot be told."""
     found = argument_of(run, parameter)
+    if word == GIVEN:
+        return found is not None and not isinstance(found.operand, NoneUse)
     if found is not None:
         return operand_is(found.operand, word, knowledge)
     declared = api.parameter(parameter)
