@@ -8,7 +8,17 @@ import pytest
 from tests.execution.tiles.ports import NEW, executed, normal
 
 from portcheck.core.errors import InputError
-from portcheck.execution.tiles import EventKind, Execution, NanRule, Options, Outlier, Overflow, SumOrder, Winner
+from portcheck.execution.tiles import (
+    EventKind,
+    Execution,
+    NanRule,
+    Options,
+    Outlier,
+    Overflow,
+    Subnormals,
+    SumOrder,
+    Winner,
+)
 
 ONE = (
     NEW
@@ -120,6 +130,17 @@ def kernel(x):
     )
     done = executed(text, {"x": normal(1, 8, 4)})
     assert done.faults == () and done.choices == ()
+
+
+@pytest.mark.parametrize(("rule", "value"), [(Subnormals.KEPT, 2.0**-128), (Subnormals.FLUSHED, 0.0)])
+def test_what_is_too_small_is_chosen(rule: Subnormals, value: float) -> None:
+    x = np.array([[2.0**-100, -1.0, 0.0]], np.float32)
+    done = ran(f"nisa.tensor_scalar(dst=t, data=a, op0=nl.multiply, operand0={2.0**-28})", x, subnormals=rule)
+    assert done.results[0].tolist() == [[value, -(2.0**-28), 0.0]]
+    assert chosen(done) == [("subnormals", rule.value)]
+    done = ran("nisa.tensor_copy(dst=t, src=a)", np.array([[2.0**-20]], np.float32), result="float16", subnormals=rule)
+    assert done.results[0].tolist() == [[2.0**-20 if value else 0.0]]
+    assert chosen(ran("nisa.tensor_copy(dst=t, src=a)", np.array([[2.0**-14]], np.float32), result="float16")) == []
 
 
 @pytest.mark.parametrize(("rule", "value"), [(Overflow.INFINITY, np.inf), (Overflow.LARGEST, 65504.0)])

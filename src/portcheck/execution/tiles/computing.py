@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from portcheck.core.dtype import BOOL, FLOAT64, DType
+from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, DType
 from portcheck.execution.arithmetic.conversions import bits
 from portcheck.execution.arithmetic.formats import Value, storage
 from portcheck.execution.arithmetic.operators import function, working_dtype
 from portcheck.execution.tiles.activations import outliers
-from portcheck.execution.tiles.converting import converted
+from portcheck.execution.tiles.converting import converted, settled
 from portcheck.execution.tiles.events import EventKind
 from portcheck.execution.tiles.expressions import (
     elements_of,
@@ -72,7 +72,7 @@ def applied(
         shapes = " and ".join(str(np.shape(operand)) for operand in operands)
         raise instance.stop(EventKind.SHAPE_MISMATCH, op, f"{op.via} of tiles of {shapes}") from None
     if operator not in _EXTREMES or not dtype.is_float:
-        return result
+        return settled(instance, op, result, dtype) if dtype == FLOAT32 else result
     return ruled(instance, op, result, _EXTREMES[operator](*operands), undefined)
 
 

@@ -8,7 +8,7 @@ from portcheck.core.dtype import DType
 from portcheck.execution.arithmetic.conversions import conversion
 from portcheck.execution.arithmetic.formats import Value, facts
 from portcheck.execution.tiles.machine import Instance
-from portcheck.execution.tiles.options import Overflow
+from portcheck.execution.tiles.options import Overflow, Subnormals
 from portcheck.ir import Op, Rounding
 
 _NAN = "nan"
@@ -22,12 +22,25 @@ def converted(
     """`data` as `target`: floats become integers by rounding to the nearest even one, at most the ends of the range."""
     if source == target:
         return data
+    if source.is_float and target.is_float:
+        data = settled(instance, op, data, target)
     result = conversion(source, target, rounding, saturating)(data)
     if not (source.is_float and target.is_float) or saturating:
         return result
     if facts(target).max_finite >= facts(source).max_finite:
         return result
     return _overflowed(instance, op, data, result, target)
+
+
+def settled(instance: Instance, op: Op, data: Value, dtype: DType) -> Value:
+    """Results on their way into `dtype`, with those too small for a normal number of it as the option says."""
+    is_small = (np.abs(data) < 2.0 ** facts(dtype).min_normal_exponent) & (data != 0)
+    if not is_small.any():
+        return data
+    instance.choose("subnormals", op, f"numbers too small for a normal {dtype}")
+    if instance.options.subnormals is Subnormals.KEPT:
+        return data
+    return np.where(is_small, np.copysign(data.dtype.type(0), data), data)
 
 
 def _overflowed(instance: Instance, op: Op, data: Value, result: Value, target: DType) -> Value:

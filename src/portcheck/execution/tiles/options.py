@@ -41,6 +41,14 @@ class Overflow(StrEnum):
     LARGEST = "largest"
 
 
+class Subnormals(StrEnum):
+    """What becomes of results too small for a normal number of their format."""
+
+    KEPT = "kept"
+    FLUSHED = "flushed"
+    """They are zeros of the same sign."""
+
+
 class Outlier(StrEnum):
     """What an activation gives for an input outside its documented range."""
 
@@ -61,8 +69,9 @@ class Options:
     """How to run.
 
     What the documentation of NKI does not say is chosen here, and the run lists what it came to use: `sums` for the
-    order inside an instruction, `nan`, `overflow` (of casts to narrower floats), `outlier`, `winner` (of scattered
-    elements that share an index). `draws` is the seed of random numbers (None: a kernel that draws ends there).
+    order inside an instruction, `nan`, `overflow` (of casts to narrower floats), `subnormals`, `outlier`, `winner` (of
+    scattered elements that share an index). `draws` is the seed of random numbers (None: a kernel that draws ends
+    there).
     `target` is the chip whose limits hold. `steps` is how many elements may be computed, each operation at a fixed
     price besides; what takes more ends with an event. `memory` is the most bytes of all buffers together.
     Raises InputError for a number that cannot be.
@@ -71,6 +80,7 @@ class Options:
     sums: SumOrder = SumOrder.SEQUENTIAL
     nan: NanRule = NanRule.NUMBER
     overflow: Overflow = Overflow.INFINITY
+    subnormals: Subnormals = Subnormals.KEPT
     outlier: Outlier = Outlier.FUNCTION
     winner: Winner = Winner.LAST
     draws: int | None = None
@@ -89,5 +99,6 @@ class Options:
 
 
 _KINDS: Mapping[str, type[StrEnum]] = {
-    "sums": SumOrder, "nan": NanRule, "overflow": Overflow, "outlier": Outlier, "winner": Winner,
+    "sums": SumOrder, "nan": NanRule, "overflow": Overflow, "subnormals": Subnormals, "outlier": Outlier,
+    "winner": Winner,
 }  # fmt: skip
