@@ -5,12 +5,13 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from tests.execution.tiles.ports import NEW, executed, normal
+from tests.execution.tiles.ports import NEW, OLD, executed, normal
 
 from portcheck.core.errors import InputError
 from portcheck.execution.tiles import (
     EventKind,
     Execution,
+    FirstSum,
     NanRule,
     Options,
     Outlier,
@@ -110,6 +111,32 @@ def test_a_maximum_with_nan_is_chosen(rule: NanRule, is_nan: bool) -> None:
         assert not np.isnan(done.results[0][1]).any()
         assert chosen(done) == [("nan", rule.value)]
     assert chosen(ran(MAXIMUM, np.nan_to_num(x), width="1", nan=rule)) == []
+
+
+@pytest.mark.parametrize(("rule", "is_right"), [(FirstSum.OVERWRITE, True), (FirstSum.UNDEFINED, False)])
+def test_a_product_added_to_nothing_is_chosen_in_the_first_generation(rule: FirstSum, is_right: bool) -> None:
+    text = (
+        OLD
+        + """
+def kernel(a, b):
+    m, n = a.shape
+    out = nl.ndarray((4, 5), dtype=nl.float32, buffer=nl.shared_hbm)
+    acc = nl.{made}((4, 5), dtype=nl.float32, buffer=nl.psum)
+    left, right = nl.load(a), nl.load(b)
+    for i in nl.affine_range(3):
+        acc[...] += nisa.nc_matmul(left, right)
+    nl.store(out, nl.copy(acc))
+    return out
+"""
+    )
+    given = {"a": np.ones((6, 4), np.float32), "b": np.ones((6, 5), np.float32)}
+    told = executed(text.replace("{made}", "ndarray"), given, first_sum=rule)
+    assert ("first_sum", rule.value) in chosen(told)
+    assert (told.faults == ()) == is_right
+    assert (told.results[0] == 18).all() == is_right
+    zeroed = executed(text.replace("{made}", "zeros"), given, first_sum=rule)
+    assert zeroed.faults == () and (zeroed.results[0] == 18).all()
+    assert ("first_sum", rule.value) not in chosen(zeroed)
 
 
 def test_nothing_is_chosen_for_what_is_not_defined() -> None:

@@ -6,7 +6,8 @@
                 for every symbol that no array states, the name of a dtype or None; attributes of a configuration by
                 their dotted names (`"cfg.eps"`) or in a mapping (`"cfg": {"eps": 1e-6}`)
     grid        how many program instances there are along each axis: `(2,)`
-    options     `Options(sums=, nan=, overflow=, subnormals=, outlier=, winner=, draws=, target=, steps=, memory=)`
+    options     `Options(sums=, nan=, overflow=, subnormals=, outlier=, first_sum=, winner=, draws=, target=, steps=,
+                memory=)`
     Execution   `results` (what the last kernel returned), `returned` by kernel, `arrays` by name as they are at the
                 end, `events`, `faults` (the events a correct kernel does not have), `choices` (what the vendor leaves
                 open and the run decided), `stopped` (why the run ended early, or None)
@@ -18,7 +19,16 @@ from __future__ import annotations
 
 from portcheck.execution.tiles.binding import Argument
 from portcheck.execution.tiles.events import Choice, Event, EventKind
-from portcheck.execution.tiles.options import NanRule, Options, Outlier, Overflow, Subnormals, SumOrder, Winner
+from portcheck.execution.tiles.options import (
+    FirstSum,
+    NanRule,
+    Options,
+    Outlier,
+    Overflow,
+    Subnormals,
+    SumOrder,
+    Winner,
+)
 from portcheck.execution.tiles.running import Execution, run
 
 __all__ = [
@@ -27,6 +37,7 @@ __all__ = [
     "Event",
     "EventKind",
     "Execution",
+    "FirstSum",
     "NanRule",
     "Options",
     "Outlier",

@@ -54,6 +54,8 @@ class Machine:
     dtypes: dict[str, DType]
     given: tuple[str, ...]
     tensors: dict[str, Memory]
+    has_groups: bool = True
+    """Whether the version says that the first product of a group overwrites."""
     has_blocks: bool = False
     """Whether tiles may have dimensions before their partitions."""
     scalar_calls: frozenset[Span] = frozenset()

@@ -17,6 +17,7 @@ from portcheck.execution.tiles.expressions import elements_of, joined, positions
 from portcheck.execution.tiles.limits import check_buffer
 from portcheck.execution.tiles.machine import Instance
 from portcheck.execution.tiles.memory import Memory, Tile, empty, viewed
+from portcheck.execution.tiles.options import FirstSum, Winner
 from portcheck.ir import Alloc, Atomic, Copy, Load, Op, Operator, Space, Store, WriteMode
 
 
@@ -141,7 +142,7 @@ def _check_escape(instance: Instance, found: Elements, undefined: Value | None, 
 def _write_distinct(instance: Instance, found: Elements, value: Tile, op: Op, mode: WriteMode) -> None:
     memory = found.memory
     window = found.of(memory.data)
-    added = _added_to(instance, found, mode)
+    added = _added_to(instance, found, op, mode)
     if added is not None:
         value = _summed(instance, found, value, added, op)
     with memory.changing():
@@ -162,7 +163,7 @@ def _mark(found: Elements, value: Tile) -> None:
         np.copyto(found.of(memory.begun), True, where=where)
 
 
-def _added_to(instance: Instance, found: Elements, mode: WriteMode) -> Value | bool | None:
+def _added_to(instance: Instance, found: Elements, op: Op, mode: WriteMode) -> Value | bool | None:
     """The elements that the value is added to; None for a plain write."""
     memory = found.memory
     if mode is WriteMode.OVERWRITE:
@@ -172,6 +173,11 @@ def _added_to(instance: Instance, found: Elements, mode: WriteMode) -> Value | b
     if memory.begun is None:
         memory.begun = np.ones(memory.size, np.bool_) if memory.written is None else memory.written.copy()
     begun = found.of(memory.begun)
+    if instance.machine.has_groups or begun.all():
+        return begun.copy() if begun.any() else None
+    instance.choose("first_sum", op, "a product added to a tile that holds nothing")
+    if instance.options.first_sum is FirstSum.UNDEFINED:
+        return True
     return begun.copy() if begun.any() else None
 
 
@@ -233,7 +239,7 @@ def _rounds(offsets: Value) -> Value:
 def _write_flat(instance: Instance, found: Elements, value: Tile, op: Op, mode: WriteMode) -> None:
     """Writes elements that differ, given by their offsets."""
     memory, flat = found.memory, cast(Value, found.flat)
-    added = _added_to(instance, found, mode)
+    added = _added_to(instance, found, op, mode)
     if added is not None:
         value = _summed(instance, found, value, added, op)
     with memory.changing():
@@ -249,7 +255,7 @@ def _write_flat(instance: Instance, found: Elements, value: Tile, op: Op, mode: 
 def _write_one_of(instance: Instance, found: Elements, value: Tile, op: Op) -> None:
     """Elements that share an index: one of them stays."""
     flat = cast(Value, found.flat)
-    order = slice(None) if str(instance.options.winner) == "last" else slice(None, None, -1)
+    order = slice(None) if instance.options.winner is Winner.LAST else slice(None, None, -1)
     undefined = None if value.undefined is None else value.undefined[order]
     _write_flat(
         instance, Elements(found.memory, found.shape, flat=flat[order]), Tile(value.data[order], undefined), op,

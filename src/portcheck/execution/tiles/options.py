@@ -57,6 +57,14 @@ class Outlier(StrEnum):
     UNDEFINED = "undefined"
 
 
+class FirstSum(StrEnum):
+    """What adding a product to a PSUM tile without values gives (first generation: `psum += nisa.nc_matmul(...)`)."""
+
+    OVERWRITE = "overwrite"
+    """The product, which begins a group."""
+    UNDEFINED = "undefined"
+
+
 class Winner(StrEnum):
     """Which of several values written to one element stays."""
 
@@ -69,9 +77,9 @@ class Options:
     """How to run.
 
     What the documentation of NKI does not say is chosen here, and the run lists what it came to use: `sums` for the
-    order inside an instruction, `nan`, `overflow` (of casts to narrower floats), `subnormals`, `outlier`, `winner` (of
-    scattered elements that share an index). `draws` is the seed of random numbers (None: a kernel that draws ends
-    there).
+    order inside an instruction, `nan`, `overflow` (of casts to narrower floats), `subnormals`, `outlier`, `first_sum`,
+    `winner` (of scattered elements that share an index). `draws` is the seed of random numbers (None: a kernel that
+    draws ends there).
     `target` is the chip whose limits hold. `steps` is how many elements may be computed, each operation at a fixed
     price besides; what takes more ends with an event. `memory` is the most bytes of all buffers together.
     Raises InputError for a number that cannot be.
@@ -82,6 +90,7 @@ class Options:
     overflow: Overflow = Overflow.INFINITY
     subnormals: Subnormals = Subnormals.KEPT
     outlier: Outlier = Outlier.FUNCTION
+    first_sum: FirstSum = FirstSum.OVERWRITE
     winner: Winner = Winner.LAST
     draws: int | None = None
     target: str = "trn2"
@@ -100,5 +109,5 @@ class Options:
 
 _KINDS: Mapping[str, type[StrEnum]] = {
     "sums": SumOrder, "nan": NanRule, "overflow": Overflow, "subnormals": Subnormals, "outlier": Outlier,
-    "winner": Winner,
+    "first_sum": FirstSum, "winner": Winner,
 }  # fmt: skip

@@ -19,7 +19,7 @@ from portcheck.execution.tiles.memory import Memory, contents
 from portcheck.execution.tiles.moving import check_written
 from portcheck.execution.tiles.options import Options
 from portcheck.ir import Launch, Program, Return, Side, operations
-from portcheck.knowledge import Chip, Knowledge, NkiVersion, Semantics, load
+from portcheck.knowledge import ApiVersion, Chip, Knowledge, NkiVersion, Semantics, load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,10 @@ def _launch(
 ) -> None:  # fmt: skip
     kernel = program.kernel(launch.kernel)
     machine = bound(shared, kernel, launch, arguments)
-    machine.has_blocks = _has_blocks(program, shared.knowledge)
+    called = _called(program, shared.knowledge)
+    machine.has_blocks = any(api.semantics is Semantics.INDEX_PARTITION for api in called)
+    products = [api for api in called if api.semantics is Semantics.MATMUL]
+    machine.has_groups = not products or not all(api.returns_value for api in products)
     machine.scalar_calls = scalar_calls(program, kernel.name, shared.knowledge)
     machine.grid = _grid(machine, launch, grid)
     machine.symbols.update({f"num_programs[{axis}]": extent for axis, extent in enumerate(machine.grid)})
@@ -117,13 +120,13 @@ def _launch(
         outcome.returned[kernel.name] = tuple(contents(memory) for memory in _results(machine))
 
 
-def _has_blocks(program: Program, knowledge: Knowledge) -> bool:
-    """Whether the text marks which dimension of a tile is the partition, so that others may come before it."""
+def _called(program: Program, knowledge: Knowledge) -> list[ApiVersion]:
+    """What the text calls, as its version has it."""
     if not program.version:
-        return False
+        return []
     version = NkiVersion.parse(program.version)
-    called = (knowledge.api(use.name, version) for use in program.uses)
-    return any(api is not None and api.semantics is Semantics.INDEX_PARTITION for api in called)
+    found = (knowledge.api(use.name, version) for use in program.uses)
+    return [api for api in found if api is not None]
 
 
 def _results(machine: Machine) -> list[Memory]:
