@@ -169,3 +169,10 @@ def test_helper_files_are_evidence_too(tmp_path: Path) -> None:
     port.write_text("import nki\nimport nki.isa as nisa\nfrom helper import h\n@nki.jit\ndef k(x):\n    h(x)\n")
     module = read_nki(SourceFile(str(port), port.read_text()), NkiOptions())
     assert "not 0.5: nki.language.fori_loop is not in it" in module.version_evidence
+
+
+def test_release_that_passes_over_keywords_is_meant_only_if_it_takes_everything() -> None:
+    passed_over = read(CURRENT_HEAD + "nisa.tensor_copy(dst=x, src=x, dtype=x.dtype)")
+    assert passed_over.version == "0.2/2.27"
+    mixed = read(CURRENT_HEAD + "nisa.tensor_copy(dst=x, src=x, dtype=x.dtype)\n    nl.arange(4)")
+    assert mixed.version == "0.6"

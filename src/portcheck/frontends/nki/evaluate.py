@@ -43,6 +43,7 @@ from portcheck.frontends.nki.values import (
     Items,
     Nothing,
     Package,
+    Parameter,
     Stretch,
     Table,
     Text,
@@ -50,7 +51,6 @@ from portcheck.frontends.nki.values import (
     Value,
     View,
 )  # fmt: skip
-from portcheck.frontends.nki.views import is_whole
 from portcheck.ir import Apply, Const, Expr, OpaqueKind, Operator
 from portcheck.knowledge import Form
 
@@ -148,8 +148,10 @@ def _attribute(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> 
 def _subscript(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.Subscript)
     target = evaluate(context, frame, node.value)
-    if isinstance(target, View) and not is_whole(target):
+    if isinstance(target, View) and node.value in context.noted.sliced:
         note_form(context, Form.NESTED_SLICE)
+    if isinstance(target, View | Parameter):
+        context.noted.sliced.add(node)
     return subscripts.subscript(context, target, selectors(context, frame, node), hint, frame.segment.text(node))
 
 

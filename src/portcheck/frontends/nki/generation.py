@@ -49,7 +49,8 @@ def generation_of(files: Sequence[Text], stated: str | None, knowledge: Knowledg
     if not found:
         return _by_imports(modules, tuple(imports), knowledge)
     misfits = {release: list(_misfits(found, release, knowledge)) for release in knowledge.releases.versions}
-    best = min(reversed(knowledge.releases.versions), key=lambda release: len(misfits[release]))
+    candidates = [release for release in misfits if release.is_whole or not misfits[release]]
+    best = min(reversed(candidates), key=lambda release: len(misfits[release]))
     return Generation(best.label, (*imports, *_reasons(misfits, best)))
 
 

@@ -24,13 +24,15 @@ class Noted:
     """What was noted so far, in the order of evaluation; an evaluation that is given up is taken back.
 
     `elsewhere` is text that was skipped but may have been evaluated before. `names` are the dotted names that were
-    read, each with the text it stands in, `functions` those that were evaluated.
+    read, each with the text it stands in, `functions` those that were
+    evaluated, `sliced` the places where a tensor is indexed.
     """
 
     uses: list[Use] = field(default_factory=list)
     elsewhere: list[Use] = field(default_factory=list)
     names: dict[cst.CSTNode, tuple[str, Segment]] = field(default_factory=dict)
     functions: dict[cst.CSTNode, Function] = field(default_factory=dict)
+    sliced: set[cst.CSTNode] = field(default_factory=set)
 
     def mark(self) -> int:
         """Where the record stands now."""
