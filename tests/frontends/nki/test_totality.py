@@ -90,6 +90,39 @@ NASTY = {
     "huge_float": KERNEL + "    a = 1e999\n    nisa.memset(x, a)\n    b = int(1e999)\n    c = int(float('nan'))\n",
     "endless_loop": KERNEL + "    while True:\n        a = 1\n",
     "endless_list": KERNEL + "    a = []\n    while True:\n        a.append(a)\n",
+    "class_of_itself": "class A(A):\n    pass\n" + KERNEL + "    return A().x\n",
+    "classes_of_each_other": "class A(B):\n    pass\nclass B(A):\n    pass\n" + KERNEL + "    return B().x\n",
+    "class_of_many_ways": "class A0:\n    pass\nclass B0:\n    pass\n"
+    + "".join(
+        f"class A{i}(A{i - 1}, B{i - 1}):\n    x = 1\nclass B{i}(A{i - 1}, B{i - 1}):\n    y = 1\n"
+        for i in range(1, 40)
+    )
+    + KERNEL
+    + "    return A39().z, B39().y\n",
+    "long_line_of_classes": "class A0:\n    pass\n"
+    + "".join(f"class A{i}(A{i - 1}):\n    pass\n" for i in range(1, 900))
+    + KERNEL
+    + "    return A899().z\n",
+    "many_members": "from enum import Enum\nclass E(Enum):\n"
+    + "".join(f"    M{i} = {i}\n" for i in range(1500))
+    + KERNEL
+    + "    return E.M7.value\n",
+    "property_of_itself": "class A:\n    @property\n    def x(self):\n        return self.x\n"
+    + KERNEL
+    + "    return A().x\n",
+    "attributes_of_themselves": "class A:\n    def __getattr__(self, name):\n        return self.other\n"
+    + KERNEL
+    + "    return A().x\n",
+    "object_in_its_field": "from dataclasses import dataclass, field\n@dataclass\n"
+    "class A:\n    a: 'A' = field(default_factory=lambda: A())\n"
+    + KERNEL
+    + "    return A().a\n",
+    "object_in_itself": "class A:\n    pass\n" + KERNEL + "    a = A()\n    a.a = a\n    f(a)\n    return a\n",
+    "parameter_of_itself": "import nki\nfrom dataclasses import dataclass\n"
+    "@dataclass\nclass A:\n    a: 'A'\n    b: 'A'\n"
+    "@nki.jit\ndef k(x: A):\n    return x.a.b.a.b.a.b\n",
+    "raising_annotation": "import nki\n@nki.jit\ndef k(x: (1).y[2](3), y: 'a.b(' = [][0]):\n    return x\n",
+    "decorator_of_itself": "@f\ndef f(g):\n    return f\n" + KERNEL + "    return f(1)\n",
     "list_in_itself": KERNEL + "    a = []\n    a.append(a)\n    f(a)\n    return a\n",
     "nested_ranges": KERNEL
     + "    a = []\n"

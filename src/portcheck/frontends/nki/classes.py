@@ -86,15 +86,17 @@ def _is_shared(part: cst.AnnAssign) -> bool:
 def order_of(owner: Class) -> list[Class]:
     """The class and the classes of the port that it derives from, in the order in which names are looked for."""
     found: list[Class] = []
-    _collect(owner, found)
-    return [item for place, item in enumerate(found) if item not in found[place + 1 :]]
-
-
-def _collect(owner: Class, found: list[Class]) -> None:
-    found.append(owner)
-    for base in owner.bases:
-        if isinstance(base, Class):
-            _collect(base, found)
+    entered: set[int] = set()
+    stack: list[tuple[Class, bool]] = [(owner, False)]
+    while stack:
+        item, is_done = stack.pop()
+        if is_done:
+            found.append(item)
+        elif id(item) not in entered:
+            entered.add(id(item))
+            stack.append((item, True))
+            stack.extend((base, False) for base in item.bases if isinstance(base, Class))
+    return found[::-1]
 
 
 def found_in(owner: Class, name: str, behind: Class | None = None) -> Value | None:

@@ -26,14 +26,19 @@ _TEXTS = frozenset({"enum.StrEnum", "str"})
 def make_members(context: Context, owner: Class) -> None:
     """Makes the names that the body binds to values the members of the class."""
     before: Value = literal(0)
+    made: dict[object, Instance] = {}
     for name, value in list(owner.names.items()):
         if name.startswith("_") or isinstance(value, Function | Accessed | Class):
             continue
         if isinstance(value, Table) and value.record == AUTOMATIC:
             value = _next(owner, name, before)
         before = value
-        same = next((item for item in members_of(owner) if _equal(item.held["value"], value)), None)
-        owner.names[name] = same or _member(context, owner, name, value)
+        plain = _plain(value)
+        same = made.get(plain)
+        owner.names[name] = member = (
+            same if same is not None and plain is not None else _member(context, owner, name, value)
+        )
+        made[plain] = member
 
 
 def _next(owner: Class, name: str, before: Value) -> Value:
@@ -73,10 +78,23 @@ def plain_value(value: Value | None) -> Value | None:
 
 
 def _derives(owner: Class, names: frozenset[str]) -> bool:
-    return any(
-        isinstance(base, External) and base.name in names or isinstance(base, Class) and _derives(base, names)
-        for base in owner.bases
-    )
+    pending, seen = [owner], {id(owner)}
+    while pending:
+        item = pending.pop()
+        for base in item.bases:
+            if isinstance(base, External) and base.name in names:
+                return True
+            if isinstance(base, Class) and id(base) not in seen:
+                seen.add(id(base))
+                pending.append(base)
+    return False
+
+
+def _plain(value: Value) -> object:
+    """A number or text as Python compares it; None for any other value, which is equal to none."""
+    if isinstance(value, Const):
+        return known(value)
+    return value.value if isinstance(value, Text) else None
 
 
 def _equal(one: Value, other: Value) -> bool:

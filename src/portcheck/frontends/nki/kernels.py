@@ -99,7 +99,6 @@ def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[
     frame = Frame(
         function.segment, function.home, 0, names_stored_into(function.node), function.node,
     )  # fmt: skip
-    bind_parameters(context, frame, function)
     context.noted.functions[function.node] = function
     with builder.region() as body, builder.at(span):
         _run(context, frame, function)
@@ -135,6 +134,7 @@ def _marks(context: Context, function: Function) -> list[cst.Decorator]:
 
 def _run(context: Context, frame: Frame, function: Function) -> None:
     try:
+        bind_parameters(context, frame, function)
         flow = run_block(context, frame, function.node.body.body)
         if flow.kind is FlowKind.RETURN and not flow.is_done:
             emit_return(context, flow)

@@ -11,6 +11,7 @@ from portcheck.frontends.nki.classes import order_of
 from portcheck.frontends.nki.context import Context, sizes_in
 from portcheck.frontends.nki.enumerations import members_of
 from portcheck.frontends.nki.facts import Facts
+from portcheck.frontends.nki.failure import NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.functions import all_parameters
 from portcheck.frontends.nki.imports import is_nki
@@ -103,10 +104,18 @@ def evaluated_text(context: Context, home: Frame | None, text: str) -> Value | N
     except (SyntaxError, ValueError, RecursionError, MemoryError, cst.ParserSyntaxError):
         return Text(text)
     frame = Frame(empty_segment(context.path), home)
-    with context.aside():
-        value = context.evaluate(context, frame, node, "")
+    value = _evaluated(context, frame, node)
     is_word = isinstance(value, Unknown) and isinstance(parsed.body, ast.Name | ast.Attribute)
     return Text(text) if is_word else None if isinstance(value, Unknown) else value
+
+
+def _evaluated(context: Context, frame: Frame, node: cst.CSTNode) -> Value | None:
+    """The value of an expression that does nothing in the kernel; None where it is not followed."""
+    try:
+        with context.aside():
+            return context.evaluate(context, frame, node, "")
+    except (UnfollowedError, NeedsUnrollingError, RaisedError):
+        return None
 
 
 def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpression | None, depth: int) -> Value:
@@ -141,8 +150,7 @@ def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | No
             text = str(annotation.evaluated_value)
             return evaluated_text(context, home, text) if text.isidentifier() else None
         case cst.Name() | cst.Attribute():
-            with context.aside():
-                return context.evaluate(context, Frame(home.segment, home), annotation, "")
+            return _evaluated(context, Frame(home.segment, home), annotation)
         case cst.Subscript(value=outer, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
             return _class_of(context, home, inner) if _word(outer) == _OPTIONAL else None
         case cst.BinaryOperation(operator=cst.BitOr(), left=left, right=right):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portcheck.frontends.nki.discovery import Definition, names_bound_by, names_bound_in, statements_around
+from portcheck.frontends.nki.failure import RaisedError, UnfollowedError
 from portcheck.frontends.nki.holding import set_back
 from portcheck.frontends.nki.imports import Imported, aliases_in, import_statements, imported_by
 from portcheck.frontends.nki.parse import Segment, empty_segment, first_line, parse_statement
@@ -93,6 +95,7 @@ class Scope:
 
         Their parameters are what they are by default, which is an assumption, or not known.
         """
+        from portcheck.frontends.nki.context import OutOfFuelError
         from portcheck.frontends.nki.frame import Frame
 
         home = self.home(context)
@@ -103,8 +106,8 @@ class Scope:
             home = Frame(segment, home)
             for name in sorted(names_bound_in(item)):
                 home.names[name] = Unknown(f"{item.name}.{name}", f"{name} is a name of the function around")
-            self._take_defaults(context, home, outer, item.name)
-            with context.aside():
+            with suppress(OutOfFuelError, RecursionError, UnfollowedError, RaisedError), context.aside():
+                self._take_defaults(context, home, outer, item.name)
                 context.run(context, home, _before(segment, outer, inner))
         return home
 
