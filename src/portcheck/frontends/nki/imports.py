@@ -11,6 +11,7 @@ from portcheck.knowledge import Knowledge
 
 ROOT = "nki"
 LEGACY_ROOT = "neuronxcc.nki"
+_INSIDE = (f"{ROOT}.", f"{LEGACY_ROOT}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def qualified(node: ast.expr, aliases: Mapping[str, str]) -> str:
 
 def is_nki(name: str) -> bool:
     """Whether the qualified `name` lies in NKI of any generation."""
-    return any(name == root or name.startswith(root + ".") for root in (ROOT, LEGACY_ROOT))
+    return name.startswith(_INSIDE) or name in (ROOT, LEGACY_ROOT)
 
 
 def is_legacy(name: str) -> bool:

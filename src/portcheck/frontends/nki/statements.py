@@ -39,7 +39,8 @@ def run_block(context: Context, frame: Frame, body: Sequence[cst.CSTNode]) -> Fl
             if frame.may_have_left and not _is_return(statement):
                 flow = skip(context, frame, statement, "what stands before this may have left the block")
             else:
-                flow = _attempt(context, frame, statement, body[place + 1 :])
+                rest = body[place + 1 :] if isinstance(statement, cst.If) else ()
+                flow = _attempt(context, frame, statement, rest)
         if flow.kind is not FlowKind.NORMAL or flow.is_done:
             return Flow(flow.kind, flow.value)
     return Flow()
