@@ -181,6 +181,23 @@ NASTY = {
     "    nl.add(t, t, mask=nl.arange(8))\n    nl.store(x, t, mask=nl.arange(8)[:, None])\n    nl.exp(t, mask=3)\n",
     "half_an_element": KERNEL + "    a = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
     "    nisa.dma_copy(dst=x[0:8, 0:1], src=a[0:8, 0:0.5])\n    a[0.5]\n    x[0:8, 0:8][1.5:2.5]\n",
+    "calls_that_double": HEAD + "".join(f"def f{i}(a):\n    f{i + 1}(a)\n    f{i + 1}(a)\n" for i in range(40))
+    + "def f40(a):\n    nisa.memset(a, 0.0)\n@nki.jit\ndef k(x):\n    f0(x)\n",
+    "tuples_that_double": KERNEL + "    a = (1,)\n" + "    a = a + a\n" * 60 + "    nl.ndarray(a)\n",
+    "lists_of_themselves_twice": KERNEL + "    a = [1]\n" + "    a = [a, a]\n" * 60
+    + "    nl.ndarray(a)\n    f(a)\n    nisa.memset(x, a)\n    print(f'{a}', str(a))\n    return a\n",
+    "tuples_of_themselves_twice": KERNEL + "    a = b = (1, 2)\n" + "    a, b = (a, a), (b, b)\n" * 50
+    + "    d = {a: 1}\n    if a == b:\n        nisa.memset(x, d[b])\n    return a\n",
+    "unknowns_of_themselves_thrice": KERNEL + "    a = f(x)\n"
+    + "    a = g(a, a, a)\n" * 60 + "    nisa.memset(a, 0.0)\n",
+    "ranges_without_end": KERNEL + "    a = [i for i in range(10 ** 12)]\n    b = list(range(10 ** 30))\n    c = []\n"
+    "    for i in range(1 << 64):\n        c.append(i)\n    d = [i for i in range(1 << 64)]\n",
+    "products_without_end": KERNEL + "    a = [0] * 10 ** 9\n    b = 'x' * 10 ** 9\n    c = (0,) * 2 ** 40\n"
+    "    d = 3 ** 3 ** 33\n    e = f'{1:1000000000}'\n    f = '%1000000000d' % 1\n    nl.ndarray(b)\n",
+    "what_would_run": KERNEL + "    eval('1')\n    exec('a = 1')\n    __import__('os').system('true')\n"
+    "    x.__class__.__bases__[0].__subclasses__()\n    globals()['a'] = 1\n    type('A', (), {})()\n",
+    "many_lines": KERNEL + "    a = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.sbuf)\n" + "    # a\n" * 5_000
+    + "    nisa.memset(a, 0.0)\n" * 100,
     "escape_strings": KERNEL + "    a = '\\ud800'\n    b = b'\\xff'\n    c = f'{x!r:>{y}}'\n    d = 'a' 'b' f'{x}'\n",
 }  # fmt: skip
 

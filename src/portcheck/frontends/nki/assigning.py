@@ -185,6 +185,7 @@ def _extend(context: Context, current: Items, value: Value) -> None:
         return
     write_out(context, current)
     changing(context, current)
+    context.burn(len(added))
     current.values.extend(added)
 
 

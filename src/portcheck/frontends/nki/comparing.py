@@ -15,6 +15,7 @@ from portcheck.frontends.nki.data import as_number, flag_called
 from portcheck.frontends.nki.dunders import has_own_equality
 from portcheck.frontends.nki.enumerations import plain_value
 from portcheck.frontends.nki.failure import ForkError
+from portcheck.frontends.nki.holding import is_small
 from portcheck.frontends.nki.operators import is_tile, numbers, on_tiles
 from portcheck.frontends.nki.values import (
     Class,
@@ -98,6 +99,8 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
     if isinstance(left, Items) and isinstance(right, Items):
         if len(left.values) != len(right.values):
             return literal(not wanted)
+        if not is_small(left):
+            return context.unknown(text, "lists too large to be compared", kind=OpaqueKind.LIMIT)
         result: Value = TRUE
         for one, other in zip(left.values, right.values, strict=True):
             part = comparison(context, cst.Equal, one, other, text)

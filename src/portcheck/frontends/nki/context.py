@@ -126,9 +126,9 @@ class Context:
                 taken.popitem()
         self.noted.take_back(marks[2])
 
-    def burn(self) -> None:
-        """Counts one evaluated node."""
-        self.fuel -= 1
+    def burn(self, count: int = 1) -> None:
+        """Counts evaluated nodes, or elements of lists that are copied."""
+        self.fuel -= count
         if self.fuel < 0:
             raise OutOfFuelError
 

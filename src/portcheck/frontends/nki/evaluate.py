@@ -109,6 +109,7 @@ def _items(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Valu
             unpacked = attributes.items_of(context, value)
             if unpacked is None:
                 return context.unknown(frame.segment.text(node), "unpacks something that is not understood", value)
+            context.burn(len(unpacked))
             values.extend(unpacked)
         else:
             values.append(value)

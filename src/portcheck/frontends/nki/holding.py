@@ -36,3 +36,20 @@ def set_back(value: Value) -> None:
         value.age = BEFORE
         for item in value.held if isinstance(value, Items) else value.held.values():
             set_back(item)
+
+
+MOST_ITEMS = 4096
+"""Values in the lists of a list that are taken one by one."""
+
+
+def is_small(value: Value) -> bool:
+    """Whether `value` holds at most MOST_ITEMS values in lists, those of lists that it holds twice counted twice."""
+    pending, count = [value], 0
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Items):
+            pending.extend(item.held)
+            count += len(item.held)
+            if count > MOST_ITEMS:
+                return False
+    return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, DType
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, is_in_sight
@@ -36,15 +38,22 @@ def leaves_of(value: Value | None) -> list[Value]:
 
 def either_in(value: Value | None) -> Either | None:
     """One of two values by a condition that is not known: `value` itself, or the first in a tuple of them."""
-    if isinstance(value, Items) and not value.lost:
-        return next((found for item in value.held if (found := either_in(item)) is not None), None)
-    return value if isinstance(value, Either) else None
+    pending = [value]
+    seen: set[int] = set()
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Either):
+            return item
+        if isinstance(item, Items) and not item.lost and id(item) not in seen:
+            seen.add(id(item))
+            pending.extend(reversed(item.held))
+    return None
 
 
 def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
     """The buffers that `values` stand in."""
     found: list[str] = []
-    for value in values:
+    for value in _with_parts(values):
         if isinstance(value, View):
             found.extend([value.buffer.name] if is_in_sight(context, value) else [])
             found.extend(name for item in value.gathered for name in buffers_of(context, item.source))
@@ -54,23 +63,32 @@ def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
             found.append(value.name)
         elif isinstance(value, Masked | Joining):
             found.extend(buffers_of(context, value.source))
-        elif isinstance(value, Unknown):
-            found.extend(buffers_of(context, *value.parts))
     return tuple(dict.fromkeys(found))
+
+
+def _with_parts(values: Sequence[Value | None]) -> Iterator[Value]:
+    """`values` with what is not understood replaced by what it was made from, each once."""
+    pending = [value for value in reversed(values) if value is not None]
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if not isinstance(value, Unknown):
+            yield value
+        elif id(value) not in seen:
+            seen.add(id(value))
+            pending.extend(reversed(value.parts))
 
 
 def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
     """The results and numbers among `values`."""
     found: list[Expr] = []
-    for value in values:
+    for value in _with_parts(values):
         if isinstance(value, Result) and (value.view is None or not is_in_sight(context, value.view)):
             found.extend([value.expression] if context.builder.sees(value.expression) else [])
         elif isinstance(value, Masked | Joining):
             found.extend(expressions_of(context, value.source))
-        elif isinstance(value, Unknown):
-            found.extend(expressions_of(context, *value.parts))
         else:
-            number = as_number(context, value) if not isinstance(value, Unknown) else None
+            number = as_number(context, value)
             if number is not None:
                 found.append(number)
     return tuple(found)

@@ -250,10 +250,12 @@ def is_tile(context: Context, value: Value) -> bool:
 
 def _joined(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value:
     if operator is Operator.ADD and isinstance(left, Items) and isinstance(right, Items):
+        context.burn(len(left.values) + len(right.values))
         return Items([*left.values, *right.values], left.is_list)
     for items, factor in ((left, right), (right, left)):
         number = as_number(context, factor)
         count = known(number) if number is not None else None
         if operator is Operator.MULTIPLY and isinstance(items, Items) and isinstance(count, int) and 0 <= count <= 4096:
+            context.burn(len(items.values) * count)
             return Items(items.values * count, items.is_list)
     return context.unknown(text, "an operation on lists that is not understood", left, right)

@@ -81,6 +81,7 @@ def _extend(context: Context, receiver: Items, arguments: Arguments) -> Value | 
     values = items_of(context, arguments[0]) if len(arguments) == 1 else None
     if values is None:
         return None
+    context.burn(len(values))
     receiver.values.extend(values)
     return NONE
 

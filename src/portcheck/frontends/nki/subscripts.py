@@ -14,6 +14,7 @@ from portcheck.frontends.nki.dunders import special
 from portcheck.frontends.nki.enumerations import members_of, plain_value
 from portcheck.frontends.nki.failure import ForkError, NeedsUnrollingError
 from portcheck.frontends.nki.growing import of_this_round
+from portcheck.frontends.nki.holding import is_small
 from portcheck.frontends.nki.parameters import part as part_of
 from portcheck.frontends.nki.series import element, listed, part, series_of
 from portcheck.frontends.nki.values import (
@@ -311,7 +312,7 @@ def key_of(value: Value) -> Key | None:
             return key_of(plain) if plain is not value and plain is not None else value if is_single else None
         case Nothing() | Class() | Function():
             return value
-        case Items() if not value.is_list:
+        case Items() if not value.is_list and is_small(value):
             keys = [key_of(item) for item in value.values]
             return tuple(key for key in keys if key is not None) if None not in keys else None
         case _:

@@ -10,6 +10,7 @@ import libcst as cst
 from portcheck.frontends.nki.arithmetic import is_number, known, literal
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.frame import Frame
+from portcheck.frontends.nki.holding import is_small
 from portcheck.frontends.nki.values import Format, Items, Nothing, Text, Value
 
 LENGTH_LIMIT = 4096
@@ -30,7 +31,7 @@ def plain(value: Value) -> Plain:
             return text
         case Nothing():
             return None
-        case Items(values):
+        case Items(values) if is_small(value):
             held = [plain(item) for item in values]
             return held if value.is_list else tuple(held)
         case _ if is_number(value):

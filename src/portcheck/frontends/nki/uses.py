@@ -9,6 +9,7 @@ from portcheck.core.dtype import INT64
 from portcheck.core.source import Span
 from portcheck.frontends.nki.arithmetic import known_int, plus, times
 from portcheck.frontends.nki.data import as_number
+from portcheck.frontends.nki.holding import is_small
 from portcheck.frontends.nki.values import (
     Either,
     External,
@@ -123,7 +124,7 @@ def operand_of(context: Context, value: Value | None) -> OperandUse:
             return TextUse(text)
         case Format(dtype):
             return DTypeUse(dtype)
-        case Items(held=values) if len(values) <= _ITEMS_KEPT:
+        case Items(held=values) if len(values) <= _ITEMS_KEPT and is_small(value):
             return GroupUse(tuple(operand_of(context, item) for item in values), value.is_list)
         case Nothing():
             return NoneUse()
