@@ -94,7 +94,7 @@ class Ranges:
     def _estimates(self, atom: Atom, scale: Polynomial, rest: Polynomial) -> tuple[Polynomial, ...]:
         """Polynomials without `atom` that are no greater than scale * atom + rest; the greatest one counts."""
         is_positive = scale.terms[0][1] > 0
-        if any(other.operator is not None for other in scale.atoms):
+        if any(other.operator is not None or self._atom_least(other) < 0 for other in scale.atoms):
             return ()
         match atom.operator:
             case Operator.MINIMUM if not is_positive:
@@ -107,6 +107,8 @@ class Ranges:
                 return self._multiples(atom, scale, rest)
             case Operator.FLOOR_DIVIDE if not is_positive:
                 return self._multiples(atom, scale, rest)
+            case Operator.CEILING_DIVIDE | Operator.FLOOR_DIVIDE:
+                return self._multiples_off(atom, scale, rest)
             case _:
                 return ()
 
@@ -121,6 +123,16 @@ class Ranges:
         plain = rest + value * Polynomial((quotient,))
         is_some = atom.operator is Operator.CEILING_DIVIDE and self.is_nonnegative(value - 1)
         return (plain, rest + scale) if is_some else (plain,)
+
+    def _multiples_off(self, atom: Atom, scale: Polynomial, rest: Polynomial) -> tuple[Polynomial, ...]:
+        """-k*d*ceil(n/d) is at least -k*(n + d - 1), and k*d*floor(n/d) at least k*(n - d + 1)."""
+        value, divisor = atom.arguments
+        step = divisor.constant
+        quotient = term_quotient(*scale.terms[0], divisor) if step is not None and step > 0 else None
+        if step is None or quotient is None:
+            return ()
+        end = value + (step - 1) if atom.operator is Operator.CEILING_DIVIDE else value - (step - 1)
+        return (rest + end * Polynomial((quotient,)),)
 
     def _atom_least(self, atom: Atom) -> float:
         if atom.operator is None:

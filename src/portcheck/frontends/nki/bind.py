@@ -13,6 +13,7 @@ from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import Operand, as_number, as_view, cast, condition_of, store
 from portcheck.frontends.nki.leaves import dtype_of_value
 from portcheck.frontends.nki.promotion import promoted
+from portcheck.frontends.nki.sizes import shortened
 from portcheck.frontends.nki.values import (
     NONE,
     External,
@@ -269,7 +270,7 @@ def as_sizes(context: Context, value: Value | None) -> tuple[Expr, ...] | None:
     """A shape: a tuple or list of sizes, or a single size."""
     if isinstance(value, Items):
         sizes = [as_number(context, item) for item in value.values]
-        present = tuple(size for size in sizes if size is not None)
+        present = tuple(shortened(context, size) for size in sizes if size is not None)
         return present if len(present) == len(sizes) else None
     if isinstance(value, ShapeOf):
         return context.parameter_view(value.parameter).shape

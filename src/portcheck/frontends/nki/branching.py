@@ -20,7 +20,7 @@ from portcheck.frontends.nki.mutation import Changes, State, changing, put_back
 from portcheck.frontends.nki.returning import emit_return
 from portcheck.frontends.nki.skipping import may_leave
 from portcheck.frontends.nki.values import NONE, Value
-from portcheck.ir import Assume, Branch, Expr, Leave, LeaveKind, Op, Operator
+from portcheck.ir import Branch, Expr, Leave, LeaveKind, Op, Operator
 
 
 def run_if(context: Context, frame: Frame, statement: cst.If, rest: Sequence[cst.CSTNode]) -> Flow:
@@ -32,10 +32,10 @@ def run_if(context: Context, frame: Frame, statement: cst.If, rest: Sequence[cst
         return context.run(context, frame, then if decided else otherwise)
     condition = evaluated_condition(context, test, frame.segment.text(statement.test))
     if _only_raises(then):
-        context.builder.emit(Assume, via="if", condition=unary(Operator.LOGICAL_NOT, condition))
+        context.assert_that(unary(Operator.LOGICAL_NOT, condition), "if")
         return context.run(context, frame, otherwise)
     if _only_raises(otherwise):
-        context.builder.emit(Assume, via="if", condition=condition)
+        context.assert_that(condition, "if")
         return context.run(context, frame, then)
     return _branch(context, frame, statement, condition, then, otherwise, rest)
 
@@ -106,7 +106,7 @@ def _branch(
 def _certain(context: Context, frame: Frame, condition: Expr, arms: Sequence[_Arm], *, takes_rest: bool) -> Flow:
     """The arm of a branch whose other arm ends in an error: its condition holds."""
     is_first = arms[1].flow.kind is FlowKind.RAISE
-    context.builder.emit(Assume, via="if", condition=condition if is_first else unary(Operator.LOGICAL_NOT, condition))
+    context.assert_that(condition if is_first else unary(Operator.LOGICAL_NOT, condition), "if")
     arm = arms[0] if is_first else arms[1]
     for key, (item, before) in arm.changes.before.items():
         changing(context, item)

@@ -16,7 +16,7 @@ from portcheck.frontends.nki.noted import Noted
 from portcheck.frontends.nki.recorder import Recorder
 from portcheck.frontends.nki.rounds import Round, Site
 from portcheck.frontends.nki.values import Buffer, Dimension, Either, Function, Grid, Unknown, Value, View
-from portcheck.ir import Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
+from portcheck.ir import Assume, Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from portcheck.frontends.nki.carrying import Carried
     from portcheck.frontends.nki.flow import Flow
     from portcheck.frontends.nki.scope import Scope
+    from portcheck.frontends.nki.sizes import Known
 
 FUEL = 60_000
 """Syntax nodes evaluated for one kernel; what is left after that is opaque."""
@@ -84,6 +85,11 @@ class Context:
     views: dict[str, View] = field(default_factory=dict)
     holding: dict[Expr, bool] = field(default_factory=dict)
     """The conditions of the arms that are being evaluated."""
+    asserted: tuple[Expr, ...] = ()
+    sizes: set[str] = field(default_factory=set)
+    """The symbols that stand for sizes of tensors."""
+    known: tuple[tuple[object, ...], Known] | None = None
+    """What follows from all that, and from what it was worked out."""
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
     parts: dict[str, None] = field(default_factory=dict)
@@ -108,23 +114,29 @@ class Context:
     @contextmanager
     def assuming(self, condition: Expr, holds: bool) -> Iterator[None]:
         """Evaluates what runs only where `condition` holds, or does not."""
-        before = self.holding
+        before, asserted = self.holding, self.asserted
         self.holding = {**before, **implied(condition, holds)}
         try:
             yield
         finally:
-            self.holding = before
+            self.holding, self.asserted = before, asserted
 
-    def marks(self) -> tuple[int, int, int]:
-        """How many names of buffers and symbols are taken, and what was noted so far."""
-        return len(self.buffers), len(self.symbols), self.noted.mark()
+    def assert_that(self, condition: Expr, via: str) -> None:
+        """From here on `condition` holds: the port says so."""
+        self.builder.emit(Assume, via=via, condition=condition)
+        self.asserted = (*self.asserted, condition)
 
-    def release(self, marks: tuple[int, int, int]) -> None:
-        """Gives back the names taken, and takes back what was noted, since `marks`."""
+    def marks(self) -> tuple[int, int, int, int]:
+        """How many names of buffers and symbols are taken, and what was noted and asserted so far."""
+        return len(self.buffers), len(self.symbols), self.noted.mark(), len(self.asserted)
+
+    def release(self, marks: tuple[int, int, int, int]) -> None:
+        """Gives back the names taken, and takes back what was noted and asserted, since `marks`."""
         for taken, kept in zip((self.buffers, self.symbols), marks[:2], strict=True):
             while len(taken) > kept:
                 taken.popitem()
         self.noted.take_back(marks[2])
+        self.asserted = self.asserted[: marks[3]]
 
     def burn(self, count: int = 1) -> None:
         """Counts evaluated nodes, or elements of lists that are copied."""
@@ -241,7 +253,10 @@ class Context:
     def size(self, symbol: str) -> Expr:
         """The size called `symbol`, as a number where the options state it."""
         stated = sizes_in(self.shapes.get(symbol, ""))
-        return integer(stated[0]) if len(stated) == 1 else Symbol(symbol, INT64)
+        if len(stated) == 1:
+            return integer(stated[0])
+        self.sizes.add(symbol)
+        return Symbol(symbol, INT64)
 
     def name_dimension(self, parameter: str, position: int, local: str) -> None:
         """Notes that dimension `position` of `parameter` is unpacked into the local called `local`."""

@@ -28,6 +28,7 @@ from portcheck.frontends.nki.functions import function_of
 from portcheck.frontends.nki.imports import is_nki
 from portcheck.frontends.nki.object_calls import is_object_word
 from portcheck.frontends.nki.parse import Spot
+from portcheck.frontends.nki.sizes import decided
 from portcheck.frontends.nki.skipping import evaluated_perhaps, skipped_value
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
@@ -205,9 +206,9 @@ def _boolean(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Va
         # Python's own `and` gives its right operand when the left is an object: the left half of such a mask is lost.
         return evaluate(context, frame, node.right) if isinstance(node.operator, cst.And) else left
     is_and = isinstance(node.operator, cst.And)
-    decided = truth(context, left)
-    if decided is not None:
-        return evaluate(context, frame, node.right) if decided is is_and else left
+    answer = truth(context, left)
+    if answer is not None:
+        return evaluate(context, frame, node.right) if answer is is_and else left
     test = condition(context, left, frame.segment.text(node.left))
     right = evaluated_perhaps(context, frame, node.right, test)
     kind = Operator.LOGICAL_AND if is_and else Operator.LOGICAL_OR
@@ -222,9 +223,9 @@ def condition(context: Context, test: Value, text: str) -> Expr:
         if values == [True, False]:
             return test.condition
         return Apply(Operator.SELECT, (test.condition, *parts), BOOL)
-    decided = truth(context, test)
-    if decided is not None:
-        return literal(decided)
+    answer = truth(context, test)
+    if answer is not None:
+        return literal(answer)
     number = None if isinstance(test, Unknown) else as_number(context, test)
     return flag_called(text) if number is None else condition_of(number)
 
@@ -255,7 +256,7 @@ def truth(context: Context, value: Value) -> bool | None:
     if number is None:
         return None
     result = known(number)
-    return context.holding.get(condition_of(number)) if result is None else bool(result)
+    return decided(context, condition_of(number)) if result is None else bool(result)
 
 
 def _truth_of_object(context: Context, value: Instance) -> bool | None:
@@ -285,9 +286,9 @@ def _comparison(context: Context, frame: Frame, node: cst.CSTNode, hint: str) ->
 def _conditional(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.IfExp)
     test = evaluate(context, frame, node.test)
-    decided = truth(context, test)
-    if decided is not None:
-        return evaluate(context, frame, node.body if decided else node.orelse, hint)
+    answer = truth(context, test)
+    if answer is not None:
+        return evaluate(context, frame, node.body if answer else node.orelse, hint)
     flag = condition(context, test, frame.segment.text(node.test))
     chosen, other = (evaluated_perhaps(context, frame, part, flag, hint) for part in (node.body, node.orelse))
     return operators.choice(context, flag, chosen, other, frame.segment.text(node), hint)

@@ -133,9 +133,11 @@ def _round(context: Context, made: Round, held: list[Carried]) -> Iterator[None]
     context.loop_depth += 1
     context.carried.append(held)
     context.rounds.append(made)
+    asserted = context.asserted
     try:
         yield
     finally:
+        context.asserted = asserted
         context.loop_depth -= 1
         context.carried.pop()
         context.rounds.pop()

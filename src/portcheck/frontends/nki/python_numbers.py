@@ -12,6 +12,7 @@ from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, condition_of
 from portcheck.frontends.nki.lowering.indices import three
 from portcheck.frontends.nki.rounds import length_of
+from portcheck.frontends.nki.sizes import shortened
 from portcheck.frontends.nki.values import Counter, Items, Result, Series, ShapeOf, Text, Unknown, Value, View
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, integer
 
@@ -62,7 +63,7 @@ def folded(operator: Operator) -> Handler:
             return None
         result: Expr = numbers[0]
         for number in numbers[1:]:
-            made = _pair(operator, result, number) if number is not None else None
+            made = _pair(context, operator, result, number) if number is not None else None
             if made is None:
                 return None
             result = made
@@ -71,10 +72,12 @@ def folded(operator: Operator) -> Handler:
     return function
 
 
-def _pair(operator: Operator, left: Expr, right: Expr) -> Expr | None:
-    if operator in (Operator.MINIMUM, Operator.MAXIMUM) and left == right:
-        return left
-    return binary(operator, left, right)
+def _pair(context: Context, operator: Operator, left: Expr, right: Expr) -> Expr | None:
+    made = left if left == right and operator in _EXTREMES else binary(operator, left, right)
+    return shortened(context, made) if made is not None and operator in _EXTREMES else made
+
+
+_EXTREMES = (Operator.MINIMUM, Operator.MAXIMUM)
 
 
 def _total(context: Context, arguments: Arguments) -> Value | None:

@@ -239,7 +239,7 @@ def _assume(context: Context, value: Value, text: str) -> None:
         else:
             return
     if known(number) is not True:
-        context.builder.emit(Assume, via="assert", condition=condition_of(number))
+        context.assert_that(condition_of(number), "assert")
 
 
 def _import(context: Context, frame: Frame, part: cst.Import | cst.ImportFrom) -> None:

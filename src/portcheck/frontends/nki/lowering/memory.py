@@ -25,7 +25,6 @@ from portcheck.frontends.nki.patterns import reinterpreted
 from portcheck.frontends.nki.values import NONE, External, Grid, Items, Parameter, Result, Value, View
 from portcheck.frontends.nki.views import access, combined, mask_over_view, positions, reshape
 from portcheck.ir import (
-    Assume,
     Atomic,
     Copy,
     Expr,
@@ -351,5 +350,5 @@ def assume(call: Call) -> Value:
         raise MisunderstoodError("the shape that is asserted is not understood", OpaqueKind.MEMORY)
     for own, size in zip(given.shape, wanted, strict=True):
         if not same(own, size):
-            call.context.builder.emit(Assume, via=call.via, condition=apply(Operator.EQUAL, own, size))
+            call.context.assert_that(apply(Operator.EQUAL, own, size), call.via)
     return given
