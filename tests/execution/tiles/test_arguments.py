@@ -146,3 +146,22 @@ def kernel(x, size):
     assert executed(text, {"x": normal(1, 8, 4), "size": 2}).events == ()
     with pytest.raises(InputError, match="a number too large"):
         executed(text, {"x": normal(1, 8, 4), "size": 99})
+
+
+def test_truth_values_become_numbers() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=nl.int8, buffer=nl.shared_hbm)
+    a = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
+    b = nl.ndarray((rows, columns), dtype=nl.int8, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.tensor_copy(dst=b, src=a)
+    nisa.dma_copy(dst=out, src=b)
+    return out
+"""
+    )
+    x = normal(1, 8, 4) > 0
+    assert (executed(text, {"x": x}).results[0] == x).all()

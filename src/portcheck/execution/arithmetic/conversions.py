@@ -72,7 +72,7 @@ def _to_integer(source: DType, target: DType, rounding: Rounding, saturating: bo
     wanted = storage(target)
     least, greatest = limits(wanted)
     if not source.is_float:
-        if not saturating:
+        if not saturating or source == BOOL:
             return lambda value: value.astype(wanted)
         return lambda value: _clamped(value, least, greatest).astype(wanted)
     whole = _whole(rounding)

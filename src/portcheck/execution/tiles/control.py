@@ -81,11 +81,19 @@ def run_region(instance: Instance, body: Iterable[Op]) -> Running:
                 yield op
                 continue
             case _:
-                _STEPS[type(op)](instance, op)
+                _step(instance, op)
                 continue
         if left is not None:
             return left
     return None
+
+
+def _step(instance: Instance, op: Op) -> None:
+    """Runs an operation without regions; arrays that NumPy finds not to fit each other end the run."""
+    try:
+        _STEPS[type(op)](instance, op)
+    except ValueError as error:
+        raise instance.stop(EventKind.SHAPE_MISMATCH, op, f"{op.via}: {error}") from None
 
 
 def _loop(instance: Instance, op: Loop) -> Running:
