@@ -23,6 +23,8 @@ from portcheck.ir import (
     Cast,
     Check,
     CheckKind,
+    Collective,
+    CollectiveKind,
     Compute,
     Const,
     Copy,
@@ -60,6 +62,7 @@ from portcheck.ir import (
     Select,
     Sequence,
     Side,
+    Sort,
     Store,
     Symbol,
     Transpose,
@@ -67,7 +70,7 @@ from portcheck.ir import (
     While,
     WriteMode,
     arity,
-)
+)  # fmt: skip
 from portcheck.ir.uses import (
     Argument,
     DTypeUse,
@@ -365,6 +368,31 @@ class _Maker(Drawing):
         fields = {"generator": generator, "state": state, "distribution": distribution}
         return {**fields, "operands": self.expressions(), "type": self.a_type()}
 
+    def sort(self) -> dict[str, Any]:
+        made = ValueType(INT32, self.a_type(self.some((1, 2))).shape)
+        return {
+            "operand": self.operand(len(made.shape)),
+            "type": made,
+            "dimension": self.some(range(len(made.shape))),
+            "descending": self.draw(st.booleans()),
+        }
+
+    def collective(self) -> dict[str, Any]:
+        kind = self.some(list(CollectiveKind))
+        is_combined = kind in (CollectiveKind.REDUCE, CollectiveKind.SCATTER)
+        is_sent = kind is CollectiveKind.SEND
+        ranks = self.some(((), (0, 1), (0, 2, 1, 3)))
+        return {
+            "kind": kind,
+            "destination": self.access(True),
+            "source": self.access(),
+            "operator": self.some(list(Operator)) if is_combined else None,
+            "ranks": ranks,
+            "group_size": 2 if ranks else 0,
+            "send_to": self.expression() if is_sent else None,
+            "receive_from": self.expression() if is_sent else None,
+        }
+
     def sample(self) -> dict[str, Any]:
         return {
             "kind": self.some(list(SampleKind)),
@@ -455,6 +483,8 @@ _FIELDS: dict[type[Operation], Any] = {
     Atomic: _Maker.atomic,
     Random: _Maker.random,
     Sample: _Maker.sample,
+    Sort: _Maker.sort,
+    Collective: _Maker.collective,
     Return: _Maker.returned,
     Call: _Maker.call,
     Assume: _Maker.assume,

@@ -107,6 +107,25 @@ class ExchangeKind(StrEnum):
     """The lanes that run this, as a bit mask."""
 
 
+class CollectiveKind(StrEnum):
+    """What a rank gets of the sources of all ranks of its group."""
+
+    REDUCE = "reduce"
+    """The sources combined, element by element."""
+    SCATTER = "scatter"
+    """Its part of the sources combined."""
+    GATHER = "gather"
+    """The sources side by side."""
+    EXCHANGE = "exchange"
+    """Its part of every source, side by side."""
+    PERMUTE = "permute"
+    """The source of the rank whose target it is; nothing where it is none."""
+    RING = "ring"
+    """The source of the rank before it in the group, the first that of the last."""
+    SEND = "send"
+    """The source of the rank it receives from, which sends to it."""
+
+
 class SampleKind(StrEnum):
     """How the coordinates of a sample count."""
 

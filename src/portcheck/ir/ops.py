@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portcheck.core.source import Span
 from portcheck.ir.access import Access
 from portcheck.ir.expr import TRUE, Expr
 from portcheck.ir.iteration import Range, Sequence
@@ -28,17 +27,11 @@ from portcheck.ir.kinds import (
     Scope,
     WriteMode,
 )  # fmt: skip
+from portcheck.ir.operation import Operation as Operation  # made known to those who know operations from here
 from portcheck.ir.operators import Operator
+from portcheck.ir.rearranging import Collective as Collective
+from portcheck.ir.rearranging import Sort as Sort
 from portcheck.ir.types import AxisKind, ValueType
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """What all operations have: an id unique in the program, where they stand, what the source calls them."""
-
-    id: int
-    span: Span
-    via: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,5 +389,6 @@ class Opaque(Operation):
 
 Op = (
     Alloc | Load | Store | Copy | Compute | Cast | Reduce | Scan | Matmul | Transpose | Exchange | Select | Barrier
-    | Fence | Atomic | Sample | Random | Loop | While | Branch | Leave | Return | Call | Assume | Check | Opaque
+    | Fence | Atomic | Sample | Random | Sort | Collective | Loop | While | Branch | Leave | Return | Call | Assume
+    | Check | Opaque
 )  # fmt: skip

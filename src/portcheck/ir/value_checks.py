@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from portcheck.core.dtype import BOOL
 from portcheck.ir.access import Access
 from portcheck.ir.expr import Apply, Const, Expr, Ref, subexpressions
-from portcheck.ir.kinds import ExchangeKind
+from portcheck.ir.kinds import CollectiveKind, ExchangeKind
 from portcheck.ir.operators import PREDICATES, Operator, arity
 from portcheck.ir.ops import (
     Alloc,
     Atomic,
     Barrier,
     Cast,
+    Collective,
     Compute,
     Copy,
     Exchange,
@@ -27,6 +28,7 @@ from portcheck.ir.ops import (
     Reduce,
     Scan,
     Select,
+    Sort,
     Store,
     Transpose,
 )
@@ -88,6 +90,10 @@ def value_problems(op: Op, results: Results) -> Iterator[str]:
                 yield f"{op.permutation} is no permutation"
         case Exchange():
             yield from _exchange_problems(op)
+        case Sort():
+            yield from _sort_problems(op, _shape(op.operand, results))
+        case Collective():
+            yield from _collective_problems(op)
         case Barrier():
             given = (op.combine is not None, op.operand is not None, op.type is not None)
             if any(given) and not all(given):
@@ -178,6 +184,27 @@ def _exchange_problems(op: Exchange) -> Iterator[str]:
     width = _extent(op.width)
     if op.pattern and width is not None and width != len(op.pattern):
         yield f"the pattern has {len(op.pattern)} lanes and the group {width}"
+
+
+def _sort_problems(op: Sort, shape: Shape) -> Iterator[str]:
+    if not op.type.dtype.is_integer:
+        yield f"positions are {op.type.dtype}, not integers"
+    if op.dimension < 0 or (shape and op.dimension >= len(shape)):
+        yield f"the operand has no dimension {op.dimension}"
+    yield from _broadcast_problems("the operand", shape, op.type.shape)
+
+
+def _collective_problems(op: Collective) -> Iterator[str]:
+    is_combined = op.kind in (CollectiveKind.REDUCE, CollectiveKind.SCATTER)
+    if is_combined != (op.operator is not None):
+        yield f"a collective of kind {op.kind} {'lacks an' if is_combined else 'has an'} operator"
+    given = [rank is not None for rank in (op.send_to, op.receive_from)]
+    if given != [op.kind is CollectiveKind.SEND] * len(given):
+        yield f"a collective of kind {op.kind} and the ranks that are sent to and received from"
+    if bool(op.ranks) != bool(op.group_size) or (op.group_size and len(op.ranks) % op.group_size):
+        yield f"{len(op.ranks)} ranks in groups of {op.group_size}"
+    if not 0 <= op.dimension < max(len(op.source.axes), 1):
+        yield f"the source has no dimension {op.dimension}"
 
 
 def _shape(operand: Expr, results: Results) -> Shape:

@@ -20,6 +20,7 @@ from portcheck.ir.ops import (
     Assume,
     Atomic,
     Branch,
+    Collective,
     Copy,
     Leave,
     Loop,
@@ -238,7 +239,9 @@ class _KernelChecker:
 
     def _written(self, op: Op) -> Iterator[str]:
         match op:
-            case Store(access=access) | Atomic(access=access) | Copy(destination=access):
+            case (
+                Store(access=access) | Atomic(access=access) | Copy(destination=access) | Collective(destination=access)
+            ):
                 if access.buffer in self._constants:
                     yield f"{access.buffer!r} is constant and written"
             case _:

@@ -19,6 +19,7 @@ from portcheck.ir.ops import (
     Call,
     Cast,
     Check,
+    Collective,
     Compute,
     Copy,
     Exchange,
@@ -33,6 +34,7 @@ from portcheck.ir.ops import (
     Sample,
     Scan,
     Select,
+    Sort,
     Store,
     Transpose,
     While,
@@ -65,7 +67,7 @@ def accesses(op: Op) -> tuple[Access, ...]:
     match op:
         case Load() | Store() | Atomic():
             return (op.access,)
-        case Copy():
+        case Copy() | Collective():
             return (op.source, op.destination)
         case _:
             return ()
@@ -85,7 +87,7 @@ def reads(op: Op) -> tuple[str, ...]:
             return (op.access.buffer,)
         case Copy() if op.mode is not WriteMode.OVERWRITE:
             return (op.source.buffer, op.destination.buffer)
-        case Copy():
+        case Copy() | Collective():
             return (op.source.buffer,)
         case Random() if op.state:
             return (op.state,)
@@ -102,7 +104,7 @@ def writes(op: Op) -> tuple[str, ...]:
     match op:
         case Store() | Atomic():
             return (op.access.buffer,)
-        case Copy():
+        case Copy() | Collective():
             return (op.destination.buffer,)
         case Random() if op.state:
             return (op.state,)
@@ -121,7 +123,7 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return op.operands
         case Sample():
             return (op.texture, *op.coordinates)
-        case Cast() | Reduce() | Transpose():
+        case Cast() | Reduce() | Transpose() | Sort():
             return (op.operand,)
         case Matmul():
             return (op.stationary, op.moving)
@@ -183,6 +185,8 @@ def _beside_operands(op: Op) -> tuple[Expr | None, ...]:
             return (op.layer, op.level)
         case Barrier():
             return (op.participants,)
+        case Collective():
+            return (op.send_to, op.receive_from)
         case _:
             return ()
 

@@ -12,6 +12,7 @@ from portcheck.ir import (
     Branch,
     Call,
     Cast,
+    Collective,
     Compute,
     Copy,
     Exchange,
@@ -31,6 +32,7 @@ from portcheck.ir import (
     Sample,
     Scan,
     Select,
+    Sort,
     Store,
     Transpose,
     ValueType,
@@ -119,6 +121,9 @@ def _step(state: State, op: Op) -> None:
             _control(state, op)
 
 
+_UNFOLLOWED = {Scan: "a scan", Random: "a random number", Sample: "a texture", Sort: "an order"}
+
+
 def _control(state: State, op: Op) -> None:
     match op:
         case Loop():
@@ -135,9 +140,10 @@ def _control(state: State, op: Op) -> None:
                 leave_perhaps(state, op)
         case Call() | Opaque():
             not_understood(state, op)
-        case Scan() | Random() | Sample():
-            what = "a scan" if isinstance(op, Scan) else "a texture" if isinstance(op, Sample) else "random numbers"
-            _result(state, op.id, op.type, Unknown(f"{what} is not followed yet", op.span))
+        case Scan() | Random() | Sample() | Sort():
+            _result(state, op.id, op.type, Unknown(f"{_UNFOLLOWED[type(op)]} is not followed yet", op.span))
+        case Collective():
+            forget(state, op, "an exchange between cores is not followed yet")
         case _:
             return
 

@@ -149,4 +149,37 @@ CASES = (
         {"x": normal(16, 16, 4)},
         lambda given: _moved_rows(given["x"]),
     ),
+    _case(
+        "tensors summed on the way",
+        LOAD.format("x") + "u = nl.ndarray((x0, x1), dtype=nl.bfloat16, buffer=nl.sbuf)\n"
+        "nisa.dma_compute(dst=u, srcs=[x, t.reshape((x0, x1)), y.reshape((x0, x1))], reduce_op=nl.add)\n"
+        "nisa.dma_compute(dst=out, srcs=[u, x], scales=[1.0, 1.0], reduce_op=nl.add)",
+        {"x": np.round(normal(20, 16, 8)), "y": np.round(normal(21, 8, 16))},
+        lambda given: 3 * given["x"] + given["y"].reshape(16, 8),
+    ),
+    _case(
+        "gathered rows added to a tile, those outside skipped",
+        INDEX + "t = nl.ndarray((8, 32), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(t, value=1.0)\n"
+        "nisa.dma_compute(dst=t, srcs=[x.ap(pattern=[[32, 8], [1, 32]], vector_offset=i), t], reduce_op=nl.add,"
+        " oob_mode=nisa.oob_mode.skip)\nnisa.dma_copy(dst=out, src=t)",
+        {"x": normal(22, 6, 32), "rows": ROWS},
+        lambda given: 1 + np.where(given["rows"] < 6, given["x"][np.minimum(given["rows"][:, 0], 5)], 0),
+    ),
+    _case(
+        "a tile added to scattered rows",
+        INDEX + LOAD.format("y") + "nisa.dma_copy(dst=out, src=x)\n"
+        "nisa.dma_compute(dst=out.ap(pattern=[[32, 8], [1, 32]], vector_offset=i), reduce_op=nl.add,"
+        " srcs=[out.ap(pattern=[[32, 8], [1, 32]], vector_offset=i), t])",
+        {"x": normal(23, 10, 32), "y": normal(24, 8, 32), "rows": np.array([[5], [0], [9], [6], [2], [7], [1], [3]])},
+        lambda given: _scattered(given["x"], given["rows"][:, 0], given["x"][given["rows"][:, 0]] + given["y"]),
+    ),
+    _case(
+        "rows gathered and transposed, those outside skipped",
+        "i = nl.ndarray((16, 1), dtype=nl.uint32, buffer=nl.sbuf)\nnisa.dma_copy(dst=i, src=rows)\n"
+        "t = nl.ndarray((8, 16), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(t, value=2.0)\n"
+        "nisa.dma_transpose(dst=t, src=x.ap(pattern=[[8, 16], [1, 8]], vector_offset=i), axes=(1, 0),"
+        " oob_mode=nisa.oob_mode.skip)\nnisa.dma_copy(dst=out, src=t)",
+        {"x": normal(25, 12, 8), "rows": whole(26, 0, 16, 16, 1, dtype=np.uint32)},
+        lambda given: np.where(given["rows"] < 12, given["x"][np.minimum(given["rows"][:, 0], 11)], 2.0).T,
+    ),
 )

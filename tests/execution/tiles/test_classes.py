@@ -17,10 +17,24 @@ SAY_NOTHING = {
     Semantics.QUERY,
     Semantics.QUERY_BYTES,
     Semantics.QUERY_GENERATION,
+    Semantics.QUERY_LAYOUT,
     Semantics.QUERY_LIMITS,
+    Semantics.QUERY_SPACE,
     Semantics.ORDER,
+    Semantics.RANKS,
 }
 """What a kernel is told or asks before it runs."""
+NOT_RUN = {
+    Semantics.COLLECTIVE_EXCHANGE,
+    Semantics.COLLECTIVE_GATHER,
+    Semantics.COLLECTIVE_PERMUTE,
+    Semantics.COLLECTIVE_REDUCE,
+    Semantics.COLLECTIVE_RING,
+    Semantics.COLLECTIVE_SCATTER,
+    Semantics.COLLECTIVE_SEND,
+    Semantics.RANDOM_STATE,
+}
+"""What takes several devices or cores, and the state of generators whose numbers are not documented."""
 
 
 @cache
@@ -57,7 +71,7 @@ def offered_classes() -> list[tuple[str, Semantics]]:
         (name.partition(".")[0], version.semantics)
         for name, api in load().apis.items()
         for version in api.versions
-        if version.semantics in HANDLERS and version.semantics not in SAY_NOTHING
+        if version.semantics in HANDLERS and version.semantics not in SAY_NOTHING | NOT_RUN
     }
     return sorted(found)
 

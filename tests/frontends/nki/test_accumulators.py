@@ -168,10 +168,9 @@ def test_a_product_of_paired_rows_contracts_two_dimensions() -> None:
     )
     made = on_tiles(tiles)
     assert obstacles(made) == []
-    product = next(op for op in operations(made.body) if isinstance(op, Matmul))
-    assert [getattr(extent, "value", None) for extent in product.type.shape] == [64, 512]
-    rows = [op.type.shape[0] for op in operations(made.body) if isinstance(op, Load)]
-    assert [getattr(extent, "value", None) for extent in rows] == [256, 256]
+    products = [op for op in operations(made.body) if isinstance(op, Matmul)]
+    assert [[getattr(extent, "value", None) for extent in op.type.shape] for op in products] == [[64, 512]] * 2
+    assert kinds(made) == "Load Load Load Load Matmul Matmul Compute Store"
 
 
 def test_a_transposing_product_is_the_product_with_its_moving_tile() -> None:
@@ -210,3 +209,37 @@ NATIVE = [
 @pytest.mark.parametrize(("arguments", "casts"), [case[1:] for case in NATIVE], ids=[case[0] for case in NATIVE])
 def test_integers_go_through_float32_except_on_gpsimd(arguments: str, casts: int) -> None:
     assert kinds(on_tiles(f"nisa.tensor_tensor({arguments})")).count("Cast") == casts
+
+
+AXES = [("0.2", [2]), ("0.3", [1])]
+
+
+@pytest.mark.parametrize(("version", "dimensions"), AXES)
+def test_the_first_free_axis_meant_the_last_one_in_0_2(version: str, dimensions: list[int]) -> None:
+    made = on_tiles(
+        "t = nl.ndarray((128, 8, 64), dtype=nl.float32, buffer=nl.sbuf)\n"
+        "nisa.tensor_reduce(dst=a[:, 0:8], op=nl.add, data=t, axis=1)\n",
+        version=version,
+    )
+    reduction = next(op for op in operations(made.body) if isinstance(op, Reduce))
+    assert list(reduction.dimensions) == dimensions
+
+
+SPACES = [("sbuf", "sbuf on_chip"), ("psum", "psum on_chip"), ("shared_hbm", "hbm")]
+
+
+@pytest.mark.parametrize(("space", "words"), SPACES, ids=[case[0] for case in SPACES])
+def test_what_is_asked_of_a_memory_space_is_decided(space: str, words: str) -> None:
+    for word in ("hbm", "on_chip", "psum", "sbuf"):
+        made = on_tiles(f"if nl.is_{word}(nl.{space}):\n    nisa.memset(a, value=0.0)")
+        assert kinds(made) == ("Store" if word in words.split() else "")
+
+
+GENERATIONS = [("trn1", False), ("trn2", False), ("trn3", True)]
+
+
+@pytest.mark.parametrize(("target", "is_last"), GENERATIONS)
+def test_the_generation_of_the_chip_is_decided(target: str, is_last: bool) -> None:
+    for test in ("nisa.get_nc_version() >= nisa.nc_version.gen4", "nisa.get_nc_version() > 3"):
+        made = on_tiles(f"if {test}:\n    nisa.memset(a, value=0.0)", target=target)
+        assert kinds(made) == ("Store" if is_last else "")

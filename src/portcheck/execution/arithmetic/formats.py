@@ -28,6 +28,9 @@ def storage(dtype: DType) -> NumpyType:
     if known is not None and known.elements > 1:
         return np.dtype(f"u{known.bits // 8}")
     name = FLOAT32.name if dtype == TFLOAT32 else dtype.name
+    known = load().dtype(dtype.name)
+    if known is not None and known.elements > 1:
+        return np.dtype(f"uint{known.bits}")
     own = getattr(ml_dtypes, name, None)
     try:
         found = np.dtype(name if own is None else own)

@@ -10,7 +10,17 @@ from portcheck.execution.simt.batch import Batch
 from portcheck.execution.simt.compilation import Code, Compilation, Step
 from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.expressions import code_of, compiled
-from portcheck.ir import Alloc, Assume, Call, Check, CheckKind, Opaque, Space
+from portcheck.ir import (
+    Alloc,
+    Assume,
+    Call,
+    Check,
+    CheckKind,
+    Collective,
+    Opaque,
+    Sort,
+    Space,
+)  # fmt: skip
 
 _MOST_PRINTED = 16
 """Threads whose values are kept of one print."""
@@ -95,6 +105,16 @@ def unknown(compilation: Compilation, op: Opaque | Call) -> Step | None:
         text = f"not understood, so not executed: {op.reason}"
     else:
         text = f"{op.callee} is not at hand, so not executed"
+
+    def run(batch: Batch) -> None:
+        raise batch.stop(EventKind.NOT_EXECUTED, op.span, text)
+
+    return run
+
+
+def not_of_threads(compilation: Compilation, op: Sort | Collective) -> Step:
+    """Ends the run: what only tiles and cores do."""
+    text = f"{type(op).__name__.lower()} is not executed for threads"
 
     def run(batch: Batch) -> None:
         raise batch.stop(EventKind.NOT_EXECUTED, op.span, text)

@@ -18,7 +18,7 @@ from portcheck.execution.simt.events import EventKind
 from portcheck.execution.simt.lanes import exchange
 from portcheck.execution.simt.loops import loop, repeat
 from portcheck.execution.simt.random import random
-from portcheck.execution.simt.remaining import allocate, assume, check, unknown
+from portcheck.execution.simt.remaining import allocate, assume, check, not_of_threads, unknown
 from portcheck.execution.simt.sampling import sample
 from portcheck.execution.simt.tiles import matmul, transpose
 from portcheck.ir import (
@@ -30,6 +30,7 @@ from portcheck.ir import (
     Call,
     Cast,
     Check,
+    Collective,
     Compute,
     Copy,
     Exchange,
@@ -46,6 +47,7 @@ from portcheck.ir import (
     Sample,
     Scan,
     Select,
+    Sort,
     Store,
     Transpose,
     While,
@@ -126,6 +128,8 @@ def _rarer(
     | Fence
     | Random
     | Sample
+    | Sort
+    | Collective
     | Call
     | Assume
     | Check
@@ -156,6 +160,8 @@ def _rarer(
             return random(compilation, op)
         case Opaque() | Call():
             return unknown(compilation, op)
+        case Sort() | Collective():
+            return not_of_threads(compilation, op)
         case _:
             assert_never(op)
 

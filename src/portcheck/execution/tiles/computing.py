@@ -26,7 +26,19 @@ from portcheck.execution.tiles.expressions import (
 from portcheck.execution.tiles.machine import Instance
 from portcheck.execution.tiles.memory import Tile
 from portcheck.execution.tiles.options import NanRule
-from portcheck.ir import Cast, Compute, Exchange, ExchangeKind, Expr, Op, Operator, Random, Select, Transpose
+from portcheck.ir import (
+    Cast,
+    Compute,
+    Exchange,
+    ExchangeKind,
+    Expr,
+    Op,
+    Operator,
+    Random,
+    Select,
+    Sort,
+    Transpose,
+)  # fmt: skip
 
 _EXTREMES = {Operator.MINIMUM: np.minimum, Operator.MAXIMUM: np.maximum}
 
@@ -174,6 +186,24 @@ def exchange(instance: Instance, op: Exchange) -> None:
     moved = None if undefined is None else np.broadcast_to(undefined, shape)[np.where(is_inside, source, 0)]
     lost = None if is_inside.all() else ~is_inside.reshape(-1, *[1] * (len(shape) - 1))
     keep(instance, op, op.id, (taken, joined(moved, lost)), shape)
+
+
+def sort(instance: Instance, op: Sort) -> None:
+    """The positions that put a dimension in order, equal elements by position."""
+    dtype, shape = instance.machine.dtype(op.operand.dtype), shape_of(instance, op.type.shape)
+    instance.spend(op, math.prod(shape))
+    data = np.broadcast_to(operand_in(instance, op, op.operand, dtype), shape)
+    if dtype.is_float and np.isnan(data).any():
+        instance.report(EventKind.ASSUMED, op, "where NaN comes in an order", subject="order of NaN")
+    if op.descending:
+        backwards = np.argsort(np.flip(data, op.dimension), axis=op.dimension, kind="stable")
+        found = shape[op.dimension] - 1 - np.flip(backwards, op.dimension)
+    else:
+        found = np.argsort(data, axis=op.dimension, kind="stable")
+    undefined = undefined_in(instance, op.operand)
+    if undefined is not None:
+        undefined = np.asarray(np.logical_or.reduce(np.broadcast_to(undefined, shape), op.dimension, keepdims=True))
+    keep(instance, op, op.id, (found.astype(storage(instance.machine.dtype(op.type.dtype))), undefined), shape)
 
 
 def random(instance: Instance, op: Random) -> None:

@@ -23,6 +23,7 @@ from portcheck.ir import (
     Cast,
     Check,
     CheckKind,
+    Collective,
     Compute,
     Copy,
     Exchange,
@@ -42,6 +43,7 @@ from portcheck.ir import (
     Sample,
     Scan,
     Select,
+    Sort,
     Store,
     Transpose,
     While,
@@ -202,10 +204,15 @@ def _sample(instance: Instance, op: Sample) -> None:
     raise instance.stop(EventKind.NOT_EXECUTED, op, "a texture is not read")
 
 
+def _collective(instance: Instance, op: Collective) -> None:
+    raise instance.stop(EventKind.NOT_EXECUTED, op, f"an exchange between cores ({op.kind}) is not run")
+
+
 _STEPS: Mapping[type[Op], Callable[[Instance, Any], None]] = {
     Alloc: moving.allocate, Load: moving.load, Store: moving.store, Copy: moving.copy, Atomic: moving.atomic,
     Compute: computing.compute, Cast: computing.cast_value, Select: computing.select,
     Transpose: computing.transpose, Exchange: computing.exchange, Random: computing.random,
+    Sort: computing.sort, Collective: _collective,
     Reduce: reducing.reduce, Scan: reducing.scan, Matmul: reducing.matmul,
     Assume: _assume, Check: _check, Fence: _nothing, Opaque: _opaque, Call: _call, Sample: _sample,
 }  # fmt: skip

@@ -8,7 +8,19 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from portcheck.core.dtype import BOOL, FLOAT64, INT64, DType
-from portcheck.ir import PREDICATES, Apply, Const, Expr, Operator, Ref, Symbol, integer, is_within, subexpressions
+from portcheck.ir import (
+    PREDICATES,
+    Apply,
+    Const,
+    Expr,
+    Operator,
+    Ref,
+    Symbol,
+    apply,
+    integer,
+    is_within,
+    subexpressions,
+)
 
 SIZE_LIMIT = 256
 DEPTH_LIMIT = 80
@@ -154,6 +166,27 @@ def product(factors: tuple[Expr, ...]) -> Expr:
 
 
 Polynomial = dict[tuple[Expr, ...], int]
+
+
+def divided(number: Expr, divisor: int) -> Expr:
+    """`number` over `divisor`, which divides it."""
+    exact = _quotient(number, divisor)
+    return exact if exact is not None else apply(Operator.FLOOR_DIVIDE, number, integer(divisor), dtype=INT64)
+
+
+def _quotient(number: Expr, divisor: int) -> Expr | None:
+    """`number` over `divisor` where every term of it shows that it can be divided."""
+    known = known_int(number)
+    if known is not None:
+        return integer(known // divisor) if known % divisor == 0 else None
+    if not isinstance(number, Apply) or number.operator not in (Operator.ADD, Operator.MULTIPLY):
+        return None
+    left, right = (_quotient(part, divisor) for part in number.arguments)
+    if number.operator is Operator.ADD:
+        return plus(left, right) if left is not None and right is not None else None
+    if left is not None:
+        return times(left, number.arguments[1])
+    return times(number.arguments[0], right) if right is not None else None
 
 
 def folded(expression: Expr) -> Expr:

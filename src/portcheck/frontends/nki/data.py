@@ -88,6 +88,8 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
             return as_number(context, plain)
         case Parameter(name) if not context.facts[name].is_tensor:
             return context.scalar(name)
+        case View(Buffer(space=Space.REGISTER), dimensions=()) if is_in_sight(context, value):
+            return load(context, value).expression
         case Unknown(text, _, parts) if not parts and text:
             return context.free_symbol(text)
         case Either(condition):
@@ -361,12 +363,12 @@ def _fitted(context: Context, view: View, shape: tuple[Expr, ...]) -> View:
         position -= 1
     while len(view.dimensions) < len(shape) and _has_extra_one(view, shape):
         view = expand(context, view, len(view.dimensions))
-    if 1 < len(view.dimensions) != len(shape) > 1 and _is_as_long(view.shape, shape):
+    if len(view.dimensions) > 1 < len(shape) and misfit(shape, view.shape) and is_as_long(view.shape, shape):
         view = reshape(context, view, shape)
     return view
 
 
-def _is_as_long(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
+def is_as_long(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
     """Whether tiles of both shapes have the same partitions and as many elements in each."""
     return same(shape[0], other[0]) and same(product(tuple(shape[1:])), product(tuple(other[1:])))
 

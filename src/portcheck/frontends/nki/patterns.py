@@ -9,6 +9,7 @@ from portcheck.core.dtype import INT64, DType
 from portcheck.frontends.nki.arithmetic import (
     constant_part,
     difference,
+    divided,
     is_one,
     is_zero,
     known_int,
@@ -16,12 +17,12 @@ from portcheck.frontends.nki.arithmetic import (
     product,
     same,
     times,
-)
+)  # fmt: skip
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.values import Buffer, Dimension, Gathered, View
 from portcheck.frontends.nki.views import kept, linear, symbol_of
-from portcheck.ir import Alloc, Apply, Expr, OpaqueKind, Operator, Symbol, ValueType, apply, integer, substitute
+from portcheck.ir import Alloc, Expr, OpaqueKind, Operator, Symbol, ValueType, apply, integer, substitute
 
 Pattern = Sequence[tuple[Expr, Expr]]
 
@@ -227,23 +228,7 @@ def _scaled(number: Expr, old: int, new: int) -> Expr:
     known = known_int(number)
     if known is not None and known * old % new == 0:
         return integer(known * old // new)
-    exact = _quotient(number, new // old)
-    return exact if exact is not None else apply(Operator.FLOOR_DIVIDE, number, integer(new // old))
-
-
-def _quotient(number: Expr, divisor: int) -> Expr | None:
-    """`number` over `divisor` where every term of it shows that it can be divided."""
-    known = known_int(number)
-    if known is not None:
-        return integer(known // divisor) if known % divisor == 0 else None
-    if not isinstance(number, Apply) or number.operator not in (Operator.ADD, Operator.MULTIPLY):
-        return None
-    left, right = (_quotient(part, divisor) for part in number.arguments)
-    if number.operator is Operator.ADD:
-        return plus(left, right) if left is not None and right is not None else None
-    if left is not None:
-        return times(left, number.arguments[1])
-    return times(number.arguments[0], right) if right is not None else None
+    return divided(number, new // old)
 
 
 def _bits(context: Context, old: DType, new: DType) -> tuple[int, int]:

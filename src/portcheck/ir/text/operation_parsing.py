@@ -10,6 +10,7 @@ from portcheck.ir.expr import Expr
 from portcheck.ir.iteration import Range, Sequence
 from portcheck.ir.kinds import (
     CheckKind,
+    CollectiveKind,
     ExchangeKind,
     Filter,
     LeaveKind,
@@ -32,6 +33,7 @@ from portcheck.ir.ops import (
     Call,
     Cast,
     Check,
+    Collective,
     Compute,
     Copy,
     Exchange,
@@ -48,6 +50,7 @@ from portcheck.ir.ops import (
     Sample,
     Scan,
     Select,
+    Sort,
     Store,
     Transpose,
     While,
@@ -85,6 +88,8 @@ class OperationParser(ExpressionParser):
             "matmul": (Matmul, self._matmul),
             "transpose": (Transpose, self._transpose),
             "exchange": (Exchange, self._exchange),
+            "sort": (Sort, self._sort),
+            "collective": (Collective, self._collective),
             "select": (Select, self._select),
             "barrier": (Barrier, self._barrier),
             "fence": (Fence, self._fence),
@@ -229,6 +234,24 @@ class OperationParser(ExpressionParser):
             pattern=self._integers,
         )
         return {"kind": kind, "operand": operand, **clauses}
+
+    def _sort(self, cursor: Cursor) -> Fields:
+        operand = self.expression(cursor)
+        clauses = self._clauses(cursor, dimension=Cursor.integer)
+        return {"operand": operand, **clauses, "descending": cursor.accept("descending")}
+
+    def _collective(self, cursor: Cursor) -> Fields:
+        kind, destination = cursor.choice(CollectiveKind), self.access(cursor)
+        cursor.expect("=")
+        clauses = {"destination": destination, "source": self.access(cursor)}
+        return {
+            "kind": kind,
+            **clauses,
+            **self._clauses(
+                cursor, operator=_one_of(Operator), dimension=Cursor.integer, ranks=self._integers,
+                group_size=Cursor.integer, send_to=self.expression, receive_from=self.expression,
+            ),
+        }  # fmt: skip
 
     def _select(self, cursor: Cursor) -> Fields:
         operands = self.selection(cursor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from portcheck.core.dtype import INT32, DType
@@ -12,7 +12,7 @@ from portcheck.ir.expr import TRUE, Expr, Symbol, subexpressions
 from portcheck.ir.iteration import Range
 from portcheck.ir.iteration import Sequence as Steps
 from portcheck.ir.kernel import Kernel, Launch, Parameter, Program
-from portcheck.ir.kinds import MemoryOrder, OpaqueKind, Order, Outside, Rounding, Scope, WriteMode
+from portcheck.ir.kinds import OpaqueKind, Order, Outside, Scope
 from portcheck.ir.operators import Operator
 from portcheck.ir.ops import (
     Alloc,
@@ -23,6 +23,7 @@ from portcheck.ir.ops import (
     Call,
     Cast,
     Check,
+    Collective,
     Compute,
     Copy,
     Exchange,
@@ -39,9 +40,22 @@ from portcheck.ir.ops import (
     Sample,
     Scan,
     Select,
+    Sort,
     Store,
     Transpose,
     While,
+)  # fmt: skip
+from portcheck.ir.text.clauses import (
+    flag_clause,
+    integers_clause,
+    joined,
+    memory_order_clause,
+    name_clause,
+    names_clause,
+    order_clause,
+    rounding_clause,
+    unless,
+    written,
 )  # fmt: skip
 from portcheck.ir.text.expression_printing import ExpressionPrinter
 from portcheck.ir.text.spelling import INDENT, REGION_LIMIT, IrTextError, dtype_text, name_text, quoted
@@ -110,7 +124,7 @@ class _Printer(ExpressionPrinter):
     def launch(self, launch: Launch) -> str:
         renamed = ", ".join(f"{name_text(name)} = {name_text(given)}" for name, given in launch.arguments)
         stated = ", ".join(f"{name_text(name)} = {self.expression(value)}" for name, value in launch.values)
-        return _joined(
+        return joined(
             f"launch {name_text(launch.kernel)}",
             self.clause("grid", launch.grid),
             self.clause("block", launch.block),
@@ -122,13 +136,15 @@ class _Printer(ExpressionPrinter):
         )
 
     def kernel_lines(self, kernel: Kernel) -> Iterator[str]:
-        yield _joined(f"kernel {name_text(kernel.name)}", _names("results", kernel.results), self.place(kernel.span))
+        yield joined(
+            f"kernel {name_text(kernel.name)}", names_clause("results", kernel.results), self.place(kernel.span)
+        )
         yield from (INDENT + self.parameter(parameter) for parameter in kernel.parameters)
         yield from (f"{INDENT}axis {self.axis(axis)}" for axis in kernel.axes)
         yield from self.region(kernel.body, 1)
 
     def parameter(self, parameter: Parameter) -> str:
-        return _joined(
+        return joined(
             f"{'buffer' if parameter.is_buffer else 'scalar'} {name_text(parameter.name)}: {self.type(parameter.type)}",
             "const" if parameter.constant else "",
             self.clause("initial", parameter.initial),
@@ -143,7 +159,7 @@ class _Printer(ExpressionPrinter):
             sign = ":" if value_type is None else " ="
             via = f"via {quoted(op.via)}" if op.via else ""
             result = "" if value_type is None else f"-> {self.type(value_type)}"
-            yield INDENT * depth + _joined(f"%{op.id}{sign}", self.operation(op), result, via, self.place(op.span))
+            yield INDENT * depth + joined(f"%{op.id}{sign}", self.operation(op), result, via, self.place(op.span))
             yield from self.nested(op, depth)
             if value_type is not None:
                 self.results[op.id] = value_type.dtype
@@ -172,29 +188,36 @@ class _Printer(ExpressionPrinter):
         match op:
             case Alloc():
                 base = f"of {name_text(op.base)}" if op.base else ""
-                return _joined(f"alloc {name_text(op.name)}: {self.type(op.type)}", _flag("dynamic", op.dynamic), base)
+                return joined(
+                    f"alloc {name_text(op.name)}: {self.type(op.type)}", flag_clause("dynamic", op.dynamic), base
+                )
             case Load():
-                return _joined("load", self.access(op.access), self.optional("fill", op.fill))
+                return joined("load", self.access(op.access), self.optional("fill", op.fill))
             case Store():
-                return _joined("store", self.access(op.access), _written(op, self.expression(op.value)))
+                return joined("store", self.access(op.access), written(op, self.expression(op.value)))
             case Copy():
-                return _joined("copy", self.access(op.destination), _written(op, self.access(op.source)))
+                return joined("copy", self.access(op.destination), written(op, self.access(op.source)))
             case Compute():
                 return self.compute(op)
             case Cast():
-                flags = (_flag("saturating", op.saturating), _flag("bitwise", op.bitwise))
-                return _joined("cast", self.expression(op.operand), _rounding(op.rounding), *flags)
+                flags = (flag_clause("saturating", op.saturating), flag_clause("bitwise", op.bitwise))
+                return joined("cast", self.expression(op.operand), rounding_clause(op.rounding), *flags)
             case Reduce():
                 return self.reduce(op)
             case Scan():
                 return self.scan(op)
             case Matmul():
                 operands = f"{self.expression(op.stationary)}, {self.expression(op.moving)}"
-                return _joined("matmul", operands, f"accumulate({self.type(op.accumulate)})", _order(op.order))
+                return joined("matmul", operands, f"accumulate({self.type(op.accumulate)})", order_clause(op.order))
             case Transpose():
                 return f"transpose {self.expression(op.operand)} permutation({', '.join(map(str, op.permutation))})"
             case Exchange():
                 return self.exchange(op)
+            case Sort():
+                order = flag_clause("descending", op.descending)
+                return joined(f"sort {self.expression(op.operand)} dimension({op.dimension})", order)
+            case Collective():
+                return self.collective(op)
             case Select():
                 return self.applied(Operator.SELECT, (op.condition, op.on_true, op.on_false), None, 0)[0]
             case Atomic():
@@ -210,67 +233,67 @@ class _Printer(ExpressionPrinter):
             case Barrier():
                 return self.barrier(op)
             case Fence():
-                return _joined(f"fence {op.scope}", _memory_order(op.order))
+                return joined(f"fence {op.scope}", memory_order_clause(op.order))
             case Random():
                 drawn = f"random {name_text(op.generator)}({self.list(op.operands)})"
-                return _joined(drawn, _name("state", op.state), _name("distribution", op.distribution))
+                return joined(drawn, name_clause("state", op.state), name_clause("distribution", op.distribution))
             case Sample():
                 return self.sample(op)
             case Loop():
                 return self.loop(op)
             case While():
-                return _joined("while", "body_first" if op.body_first else "")
+                return joined("while", "body_first" if op.body_first else "")
             case Branch():
                 return f"branch {self.expression(op.condition)}"
             case Leave():
                 return f"leave {op.kind}"
             case Return():
-                return _joined("return", ", ".join(map(name_text, op.buffers)))
+                return joined("return", ", ".join(map(name_text, op.buffers)))
             case Call():
                 head = f"call {name_text(op.callee)}({self.list(op.arguments)})"
-                return _joined(head, _names("reads", op.reads), _names("writes", op.writes))
+                return joined(head, names_clause("reads", op.reads), names_clause("writes", op.writes))
             case Assume():
                 return f"assume {self.expression(op.condition)}"
             case Check():
                 return self.check(op)
             case Opaque():
                 kind = "" if op.kind is OpaqueKind.SYNTAX else f"kind({op.kind})"
-                touched = (_names("reads", op.reads), _names("writes", op.writes))
-                return _joined(f"opaque {quoted(op.reason)}", kind, *touched, self.clause("operands", op.operands))
+                touched = (names_clause("reads", op.reads), names_clause("writes", op.writes))
+                return joined(f"opaque {quoted(op.reason)}", kind, *touched, self.clause("operands", op.operands))
             case _:
                 assert_never(op)
 
     def compute(self, op: Compute) -> str:
-        return _joined(
+        return joined(
             "compute",
             self.applied(op.operator, op.operands, None, 0)[0],
-            _flag("approximate", op.approximate),
-            _flag("contractible", op.contractible),
-            _rounding(op.rounding),
+            flag_clause("approximate", op.approximate),
+            flag_clause("contractible", op.contractible),
+            rounding_clause(op.rounding),
             self.optional("mask", op.mask),
         )
 
     def reduce(self, op: Reduce) -> str:
-        return _joined(
+        return joined(
             f"reduce {op.operator}({self.expression(op.operand)})",
-            _integers("dimensions", op.dimensions),
+            integers_clause("dimensions", op.dimensions),
             *self.lanes(op),
             f"accumulate({self.type(op.accumulate)})",
-            _order(op.order),
-            _flag("drop_dimensions", not op.keep_dimensions),
+            order_clause(op.order),
+            flag_clause("drop_dimensions", not op.keep_dimensions),
             self.optional("mask", op.mask),
         )
 
     def scan(self, op: Scan) -> str:
-        return _joined(
+        return joined(
             f"scan {op.operator}({self.list(op.operands)})",
             "" if op.dimension is None else f"dimension({op.dimension})",
             *self.lanes(op),
             "" if op.multiplier is None else f"multiplier({op.multiplier})",
             self.optional("initial", op.initial),
-            _flag("exclusive", not op.inclusive),
-            _flag("reverse", op.reverse),
-            _order(op.order, Order.SEQUENTIAL),
+            flag_clause("exclusive", not op.inclusive),
+            flag_clause("reverse", op.reverse),
+            order_clause(op.order, Order.SEQUENTIAL),
             "" if op.accumulate is None else f"accumulate({self.type(op.accumulate)})",
             self.optional("mask", op.mask),
         )
@@ -278,6 +301,17 @@ class _Printer(ExpressionPrinter):
     def lanes(self, op: Reduce | Scan) -> tuple[str, ...]:
         scope = "" if op.scope is Scope.WARP else f"scope({op.scope})"
         return self.optional("lanes", op.lanes), self.optional("lanes_mask", op.lanes_mask), scope
+
+    def collective(self, op: Collective) -> str:
+        return joined(
+            f"collective {op.kind} {self.access(op.destination)} = {self.access(op.source)}",
+            f"operator({op.operator})" if op.operator else "",
+            f"dimension({op.dimension})" if op.dimension else "",
+            integers_clause("ranks", op.ranks),
+            f"group_size({op.group_size})" if op.group_size else "",
+            self.optional("send_to", op.send_to),
+            self.optional("receive_from", op.receive_from),
+        )
 
     def sample(self, op: Sample) -> str:
         head = f"sample {op.kind}({self.list((op.texture, *op.coordinates))})"
@@ -287,19 +321,19 @@ class _Printer(ExpressionPrinter):
             f"outside({op.outside})" if op.outside else "",
             {True: "normalised", False: "unnormalised", None: ""}[op.is_normalised],
         )  # fmt: skip
-        return _joined(head, *given)
+        return joined(head, *given)
 
     def exchange(self, op: Exchange) -> str:
-        return _joined(
+        return joined(
             f"exchange {op.kind}({self.expression(op.operand)})",
             self.optional("lane", op.lane),
             self.optional("width", op.width),
             self.optional("lanes_mask", op.lanes_mask),
-            _integers("pattern", op.pattern),
+            integers_clause("pattern", op.pattern),
         )
 
     def barrier(self, op: Barrier) -> str:
-        return _joined(
+        return joined(
             f"barrier {op.scope}",
             self.optional("participants", op.participants),
             "" if op.combine is None else f"combine({op.combine})",
@@ -307,23 +341,23 @@ class _Printer(ExpressionPrinter):
         )
 
     def check(self, op: Check) -> str:
-        return _joined(
+        return joined(
             f"check {op.kind}",
-            self.optional("condition", _unless(op.condition, TRUE)),
+            self.optional("condition", unless(op.condition, TRUE)),
             self.clause("operands", op.operands),
             f"message({quoted(op.message)})" if op.message else "",
         )
 
     def atomic(self, op: Atomic) -> str:
-        return _joined(
+        return joined(
             f"atomic {op.operator or 'exchange'} {self.access(op.access)}",
             self.optional("value", op.value),
             self.optional("compare", op.compare),
             self.optional("limit", op.limit),
             "" if op.scope is Scope.DEVICE else f"scope({op.scope})",
-            _memory_order(op.order),
-            _flag("result_used", op.result_used),
-            _flag("unique_indices", op.unique_indices),
+            memory_order_clause(op.order),
+            flag_clause("result_used", op.result_used),
+            flag_clause("unique_indices", op.unique_indices),
         )
 
     def loop(self, op: Loop) -> str:
@@ -338,57 +372,15 @@ class _Printer(ExpressionPrinter):
             case _:
                 assert_never(op.values)
         kind = "" if op.kind is AxisKind.SEQUENTIAL else op.kind
-        return _joined(f"loop {name_text(op.variable)} =", *texts, kind)
+        return joined(f"loop {name_text(op.variable)} =", *texts, kind)
 
     def access(self, access: Access) -> str:
         index = f"[{self.list(access.index)}]" if access.index else ""
         axes = ", ".join(self.axis(axis) for axis in access.axes)
-        return _joined(
+        return joined(
             name_text(access.buffer) + index,
             f"over({axes})" if axes else "",
             self.optional("mask", access.mask),
             "" if access.outside is Outside.UNDEFINED else f"outside({access.outside})",
-            _flag("volatile", access.is_volatile),
+            flag_clause("volatile", access.is_volatile),
         )
-
-
-def _joined(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
-
-
-def _names(word: str, names: Sequence[str]) -> str:
-    return f"{word}({', '.join(map(name_text, names))})" if names else ""
-
-
-def _unless(value: Expr, default: Expr) -> Expr | None:
-    return None if value == default else value
-
-
-def _name(word: str, name: str) -> str:
-    return f"{word}({name_text(name)})" if name else ""
-
-
-def _integers(word: str, values: Sequence[int]) -> str:
-    return f"{word}({', '.join(map(str, values))})" if values else ""
-
-
-def _flag(word: str, is_set: bool) -> str:
-    return word if is_set else ""
-
-
-def _rounding(rounding: Rounding) -> str:
-    return "" if rounding is Rounding.NEAREST_EVEN else rounding
-
-
-def _memory_order(order: MemoryOrder) -> str:
-    return "" if order is MemoryOrder.RELAXED else f"order({order})"
-
-
-def _order(order: Order, default: Order = Order.UNDOCUMENTED) -> str:
-    return "" if order is default else f"order({order})"
-
-
-def _written(op: Store | Copy, value: str) -> str:
-    sign = "+=" if op.mode is WriteMode.ADD else "="
-    group = _flag("group", op.mode is WriteMode.GROUP)
-    return _joined(sign, value, group, _flag("unique_indices", op.unique_indices))

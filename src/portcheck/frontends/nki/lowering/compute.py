@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32, INT32, INT64, UINT32, DType
 from portcheck.frontends.nki.arithmetic import literal
-from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
-from portcheck.frontends.nki.data import Operand, as_view, cast, compute
+from portcheck.frontends.nki.bind import Call, as_sizes
+from portcheck.frontends.nki.data import Operand, cast, compute
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.accumulators import reduce_beside
 from portcheck.frontends.nki.lowering.functions import (
@@ -15,12 +15,13 @@ from portcheck.frontends.nki.lowering.functions import (
     function_of,
     is_identity,
     operand_for,
+    operand_like,
     operator_for,
     rank_of,
     single,
 )  # fmt: skip
-from portcheck.frontends.nki.values import External, Items, Parameter, Value, View
-from portcheck.ir import COMPARISONS, OpaqueKind, Operator, Random, Select, Space, ValueType, arity
+from portcheck.frontends.nki.values import External, Value, View
+from portcheck.ir import COMPARISONS, Expr, OpaqueKind, Operator, Random, Select, Space, ValueType, arity
 from portcheck.ir.operators import INTEGER
 from portcheck.knowledge import OperatorObject, Role, Semantics
 
@@ -66,7 +67,8 @@ def binary(call: Call) -> Value:
 
 def combine(call: Call, operator: Operator, first: Value, second: Value) -> Value:
     """`first operator second`, rounded once to the result's dtype."""
-    left, right = operand_for(call, first), operand_for(call, second)
+    left = operand_for(call, first)
+    right = operand_like(call, second, left)
     native = _native(call, operator, left, right, (first, second))
     if native is not None:
         mask = call.mask_at(max(len(left.shape), len(right.shape)))
@@ -119,7 +121,7 @@ def _stage(call: Call, value: Operand, operator: Role, other: Role, reverse: Rol
     second = call.given(other)
     if second is None or (entry.operator is not None and arity(entry.operator) == 1):
         return function_of(call, entry, value)
-    return combination(call, entry, value, operand_for(call, second, rank), reverse=call.flag(reverse))
+    return combination(call, entry, value, operand_like(call, second, value, rank), reverse=call.flag(reverse))
 
 
 def activation(call: Call) -> Value:
@@ -154,21 +156,6 @@ def tensor_scalar_reduce(call: Call) -> Value:
     return call.finish(value, given, call.given(Role.OPERAND0))
 
 
-def nary(call: Call) -> Value:
-    """The sum of several tensors, element by element."""
-    sources = call.given(Role.SOURCES)
-    if not isinstance(sources, Items) or not sources.values:
-        raise MisunderstoodError("the list of sources is not understood")
-    rank = rank_of(call.destination())
-    tensors = [as_view(call.context, item, rank) if isinstance(item, Parameter) else item for item in sources.values]
-    operands = [operand_for(call, item) for item in tensors]
-    total = cast(call.context, operands[0], FLOAT32, call.via)
-    operator = ir_operator(operator_for(call, Role.REDUCE_OPERATOR)) or Operator.ADD
-    for item in operands[1:]:
-        total = applied(call, operator, total, item)
-    return call.finish(total, *sources.values)
-
-
 def dropout(call: Call) -> Value:
     """Elements are set to zero with a given probability, and not rescaled."""
     given = call.given(Role.SOURCE)
@@ -195,10 +182,25 @@ def random_tile(call: Call) -> Value:
     if shape is None:
         raise MisunderstoodError("the shape is not understood", OpaqueKind.MEMORY)
     dtype = call.result_dtype()
-    limits = [call.number(Role.MINIMUM), call.number(Role.MAXIMUM)]
+    limits = [call.given(Role.MINIMUM), call.given(Role.MAXIMUM)]
+    if any(isinstance(limit, View) for limit in limits):
+        return call.finish(_between(call, _drawn(call, FLOAT32, shape, ()), limits))
+    numbers = [call.number(role) for role in (Role.MINIMUM, Role.MAXIMUM)]
+    present = tuple(number for number in numbers if number is not None)
+    return call.finish(_drawn(call, dtype, shape, present))
+
+
+def _drawn(call: Call, dtype: DType, shape: tuple[Expr, ...], limits: tuple[Expr, ...]) -> Operand:
     drawn = call.context.builder.result(
-        Random, via=call.via, generator=call.api.semantics.value, type=ValueType(dtype, shape),
-        operands=tuple(limit for limit in limits if limit is not None),
+        Random, via=call.via, generator=call.api.semantics.value, type=ValueType(dtype, shape), operands=limits,
         distribution=_DISTRIBUTIONS.get(call.api.semantics, ""),
     )  # fmt: skip
-    return call.finish(Operand(drawn, dtype, shape))
+    return Operand(drawn, dtype, shape)
+
+
+def _between(call: Call, share: Operand, limits: list[Value | None]) -> Operand:
+    """Numbers from 0 to 1 spread between two limits, each of which may differ between partitions."""
+    rank = len(share.shape)
+    low, high = (operand_for(call, limit, rank) for limit in limits)
+    width = applied(call, Operator.SUBTRACT, high, low)
+    return applied(call, Operator.ADD, applied(call, Operator.MULTIPLY, share, width), low)

@@ -7,9 +7,11 @@ import math
 from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.nki.arithmetic import literal
 from portcheck.frontends.nki.bind import Call, ir_operator, operator_object
-from portcheck.frontends.nki.data import Operand, cast, compute, operand
+from portcheck.frontends.nki.data import Operand, as_view, cast, compute, is_as_long, load, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.fitting import misfit
 from portcheck.frontends.nki.values import Result, Value, View
+from portcheck.frontends.nki.views import reshape
 from portcheck.ir import Operator, Select, ValueType, arity
 from portcheck.knowledge import OperatorForm, OperatorObject, Role
 
@@ -40,6 +42,15 @@ def operand_for(call: Call, value: Value | None, rank: int = 0) -> Operand:
     if found is None:
         raise MisunderstoodError("an operand is not understood")
     return found
+
+
+def operand_like(call: Call, value: Value | None, like: Operand, rank: int = 0) -> Operand:
+    """`value` as an operand beside `like`, laid out as it where both have as many elements in each partition."""
+    view = as_view(call.context, value) if isinstance(value, View) else None
+    is_laid_out = view is not None and len(view.shape) > 1 < len(like.shape)
+    if view is not None and is_laid_out and misfit(view.shape, like.shape) and is_as_long(view.shape, like.shape):
+        return load(call.context, reshape(call.context, view, like.shape))
+    return operand_for(call, value, rank)
 
 
 def operator_for(call: Call, role: Role) -> OperatorObject | None:

@@ -23,7 +23,7 @@ from portcheck.frontends.nki.fitting import may_equal
 from portcheck.frontends.nki.lowering.masking import mask_of_tile
 from portcheck.frontends.nki.patterns import reinterpreted
 from portcheck.frontends.nki.values import NONE, External, Grid, Items, Parameter, Result, Value, View
-from portcheck.frontends.nki.views import access, combined, mask_over_view, positions, reshape
+from portcheck.frontends.nki.views import access, combined, mask_over_view, permute, positions, reshape
 from portcheck.ir import (
     Atomic,
     Copy,
@@ -115,7 +115,7 @@ def store_tile(call: Call) -> Value:
 
 def _reached(call: Call, view: View) -> Grid | Expr | None:
     """The mask of a call, and where indices from memory lie outside the tensor and are to be skipped."""
-    if _outside(call) is not Outside.SKIP:
+    if outside_of(call) is not Outside.SKIP:
         return call.mask
     inside: Grid | Expr | None = call.mask
     for index, extent in zip(view.index, view.buffer.shape, strict=False):
@@ -140,17 +140,24 @@ def copy(call: Call) -> Value:
     value = operand(context, given, mask=None)
     if value is None or (destination is None and call.api.result_dtype == "destination"):
         raise MisunderstoodError("an operand is not understood")
-    return call.finish(value, given)
+    return call.finish(_through_float(call, value, call.result_dtype(given)), given)
+
+
+def _through_float(call: Call, value: Operand, dtype: DType) -> Operand:
+    """`value` in float32 where an engine that copies goes through it: between formats, and always on the scalar one."""
+    if not value.dtype.is_integer or (value.dtype == dtype and call.api.engine != "scalar"):
+        return value
+    return cast(call.context, value, FLOAT32, call.via)
 
 
 def _transfer(call: Call, destination: View, source: View) -> Value:
     context = call.context
-    source = _laid_out(call, source, destination)
+    source = laid_out(call, source, destination)
     is_tile = destination.buffer.is_on_chip or source.buffer.is_on_chip
     note_written(context, destination)
     destination, source = resolved(context, destination), resolved(context, source)
     rewrites = call.given(Role.OPERATOR) is not None
-    outside = _outside(call)
+    outside = outside_of(call)
     context.builder.emit(
         Copy,
         via=call.via,
@@ -162,7 +169,7 @@ def _transfer(call: Call, destination: View, source: View) -> Value:
     return NONE
 
 
-def _laid_out(call: Call, source: View, destination: View) -> View:
+def laid_out(call: Call, source: View, destination: View) -> View:
     """`source` in the shape of `destination`: a transfer takes the elements of both in order."""
     own, wanted = constant_part(product(source.shape)), constant_part(product(destination.shape))
     if own is not None and wanted is not None and own != wanted:
@@ -171,12 +178,10 @@ def _laid_out(call: Call, source: View, destination: View) -> View:
         return reshape(call.context, source, destination.shape)
     if all(map(may_equal, source.shape, destination.shape)):
         return source
-    if own is None or wanted is None:
-        raise MisunderstoodError("copies between different shapes")
     return reshape(call.context, source, destination.shape)
 
 
-def _outside(call: Call) -> Outside:
+def outside_of(call: Call) -> Outside:
     """What a transfer does at an index out of bounds; undefined where the call cannot say."""
     mode = call.given(Role.BOUNDS_MODE)
     word = mode.name.rpartition(".")[2] if isinstance(mode, External) else ""
@@ -236,6 +241,9 @@ def transpose(call: Call) -> Value:
     """The dimensions of a tile exchanged; several free dimensions count as one."""
     context = call.context
     given = call.given(Role.SOURCE)
+    outside = outside_of(call)
+    if outside is Outside.SKIP:
+        return _transposed(call, outside)
     mask = call.mask
     value = flattened_operand(call, given) if mask is None else _masked_operand(call, given, mask)
     order = _order(call, len(value.shape))
@@ -259,6 +267,24 @@ def _masked_operand(call: Call, given: Value | None, mask: Grid | Expr) -> Opera
     if len(value.shape) > 2 and call.api.engine != "dma":
         raise MisunderstoodError("a masked transpose of several free dimensions")
     return value
+
+
+def _transposed(call: Call, outside: Outside) -> Value:
+    """A transposing transfer that leaves the destination as it is where an index lies outside."""
+    context, destination = call.context, call.destination()
+    source = as_view(context, call.given(Role.SOURCE))
+    if destination is None or source is None or len(source.dimensions) != len(destination.dimensions):
+        raise MisunderstoodError("an operand is not understood")
+    order = _order(call, len(source.dimensions))
+    turned = permute(source, order)
+    assert turned is not None
+    note_written(context, destination)
+    destination, turned = resolved(context, destination), resolved(context, turned)
+    context.builder.emit(
+        Copy, via=call.via, destination=access(destination, is_tile=True, outside=outside),
+        source=access(turned, is_tile=True, outside=outside),
+    )  # fmt: skip
+    return NONE
 
 
 def flattened_operand(call: Call, given: Value | None) -> Operand:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.nki.arithmetic import folded, known_int, product
 from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import Operand, as_view, load, operand, store
+from portcheck.frontends.nki.data import Operand, as_view, compute, load, operand, store
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.memory import flattened_operand
 from portcheck.frontends.nki.lowering.operand_masks import masks_of
-from portcheck.frontends.nki.values import NONE, External, Masked, Result, Text, Value, View
-from portcheck.frontends.nki.views import reshape
-from portcheck.ir import Branch, Const, Expr, Matmul, Order, Select, Space, Transpose, ValueType, WriteMode
+from portcheck.frontends.nki.values import NONE, External, Grid, Masked, Result, Stretch, Text, Value, View
+from portcheck.frontends.nki.views import reshape, select
+from portcheck.ir import (
+    Branch,
+    Const,
+    Expr,
+    Matmul,
+    Operator,
+    Order,
+    Select,
+    Space,
+    Transpose,
+    ValueType,
+    WriteMode,
+    integer,
+)
 from portcheck.knowledge import Role
 
 PAIRED_ROWS = frozenset({"double_row", "double_row_gen3"})
@@ -20,7 +35,6 @@ PAIRED_ROWS = frozenset({"double_row", "double_row_gen3"})
 
 def matmul(call: Call) -> Value:
     """stationary^T x moving into PSUM: a new tile, or one group of products in the destination."""
-    context = call.context
     stationary, moving = call.given(Role.STATIONARY), call.given(Role.MOVING)
     is_engine = stationary is not None
     if not is_engine:
@@ -30,44 +44,69 @@ def matmul(call: Call) -> Value:
         stationary, moving = sources
     is_turned = not call.flag(Role.TRANSPOSE) and not is_engine
     masks = masks_of(call, stationary, moving, is_turned=is_turned)
-    left, right = _matrix(call, stationary, masks.left), _matrix(call, moving, masks.right)
-    if len(left.shape) != 2 or len(right.shape) != 2:
-        raise MisunderstoodError("an operand is not a matrix")
+    left, right = _parts(call, stationary, masks.left), _parts(call, moving, masks.right)
     if is_turned:
-        shape = (left.shape[1], left.shape[0])
-        turned = context.builder.result(
-            Transpose, via=call.via, operand=left.expression, permutation=(1, 0), type=ValueType(left.dtype, shape)
-        )
-        left = Operand(turned, left.dtype, shape)
-    depths = known_int(left.shape[0]), known_int(right.shape[0])
-    if None not in depths and depths[0] != depths[1]:
-        raise MisunderstoodError(f"contracts {depths[0]} elements with {depths[1]}")
-    shape = (left.shape[1], right.shape[1])
-    made = context.builder.result(
-        Matmul, via=call.via, stationary=left.expression, moving=right.expression, type=ValueType(FLOAT32, shape),
-        accumulate=ValueType(FLOAT32, shape, Space.PSUM), order=Order.UNDOCUMENTED,
-    )  # fmt: skip
-    mask = masks.of_product(context, shape, left.shape[0])
+        left = [_turned(call, part) for part in left]
+    made = multiplied(call, left, right)
+    return put(call, made, masks.of_product(call.context, (made.shape[0], made.shape[1]), left[0].shape[0]))
+
+
+def put(call: Call, made: Operand, mask: Grid | Expr | None = None) -> Value:
+    """A product in the destination, or in a new tile of PSUM."""
     destination = call.destination()
     if destination is None:
-        return Result(made, FLOAT32, shape, shape, Space.PSUM, mask=mask)
+        return Result(made.expression, made.dtype, made.shape, made.shape, Space.PSUM, mask=mask)
     if mask is not None:
         raise MisunderstoodError("a masked product into a destination")
-    _accumulated(call, destination, Operand(made, FLOAT32, shape))
+    _accumulated(call, destination, made)
     return NONE
 
 
-def _matrix(call: Call, side: Value | None, mask: Expr | None) -> Operand:
-    """An operand as a matrix; in the mode of paired rows the partition and the dimension behind it are contracted."""
+def multiplied(call: Call, left: Sequence[Operand], right: Sequence[Operand]) -> Operand:
+    """The sum of the products of parts that are contracted together in one instruction."""
+    context = call.context
+    total: Operand | None = None
+    for stationary, moving in zip(left, right, strict=True):
+        if len(stationary.shape) != 2 or len(moving.shape) != 2:
+            raise MisunderstoodError("an operand is not a matrix")
+        depths = known_int(stationary.shape[0]), known_int(moving.shape[0])
+        if None not in depths and depths[0] != depths[1]:
+            raise MisunderstoodError(f"contracts {depths[0]} elements with {depths[1]}")
+        shape = (stationary.shape[1], moving.shape[1])
+        made = context.builder.result(
+            Matmul, via=call.via, stationary=stationary.expression, moving=moving.expression,
+            type=ValueType(FLOAT32, shape), accumulate=ValueType(FLOAT32, shape, Space.PSUM), order=Order.UNDOCUMENTED,
+        )  # fmt: skip
+        part = Operand(made, FLOAT32, shape)
+        total = part if total is None else compute(context, Operator.ADD, (total, part), FLOAT32, via=call.via)
+    assert total is not None
+    return total
+
+
+def _turned(call: Call, value: Operand) -> Operand:
+    if len(value.shape) != 2:
+        raise MisunderstoodError("an operand is not a matrix")
+    shape = (value.shape[1], value.shape[0])
+    turned = call.context.builder.result(
+        Transpose, via=call.via, operand=value.expression, permutation=(1, 0), type=ValueType(value.dtype, shape)
+    )
+    return Operand(turned, value.dtype, shape)
+
+
+def _parts(call: Call, side: Value | None, mask: Expr | None) -> list[Operand]:
+    """An operand as a matrix, or as the two that the mode of paired rows contracts together."""
     words = [_word(item) for item in call.all(Role.PERFORMANCE)]
     word = next(filter(None, words), "")
     if word in ("", "none"):
-        return flattened_operand(call, side) if mask is None else _without_masked(call, side, mask)
+        return [flattened_operand(call, side) if mask is None else _without_masked(call, side, mask)]
     view = as_view(call.context, side)
-    if word not in PAIRED_ROWS or mask is not None or view is None or len(view.shape) < 3:
+    is_paired = view is not None and len(view.shape) > 2 and known_int(view.shape[1]) in (None, 2)
+    if word not in PAIRED_ROWS or mask is not None or view is None or not is_paired:
         raise MisunderstoodError(f"a product in the mode {word}")
-    shape = (folded(product(view.shape[:2])), folded(product(view.shape[2:])))
-    return load(call.context, reshape(call.context, view, shape))
+    shape = (view.shape[0], integer(2), folded(product(view.shape[2:])))
+    pair = reshape(call.context, view, shape)
+    parts = [select(call.context, pair, [Stretch(None, None), integer(place)]) for place in (0, 1)]
+    return [load(call.context, part) for part in parts if part is not None]
 
 
 def _word(value: Value) -> str:

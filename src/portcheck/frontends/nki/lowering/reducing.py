@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from portcheck.core.dtype import BOOL, FLOAT32, DType, dtype_named
 from portcheck.frontends.nki.arithmetic import known_int, literal, product
-from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator, operator_object
+from portcheck.frontends.nki.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.data import Operand, cast, compute, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.masking import mask_of_tile, place, remaining, together
 from portcheck.frontends.nki.values import Grid, Joining, Result, Value, View
 from portcheck.frontends.nki.views import conditions
 from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, integer, symbols_in
-from portcheck.knowledge import Role
+from portcheck.knowledge import Role, Semantics
 
 
 def combine_free(call: Call, operator: Operator, value: Operand) -> Operand:
@@ -105,7 +105,9 @@ def axes_of(call: Call, rank: int) -> tuple[int, ...]:
     if given is None:
         return tuple(range(1, rank))
     sizes = as_sizes(call.context, given)
-    numbers = [known_int(size) for size in sizes] if sizes is not None else [None]
+    numbers: list[int | None] = [known_int(size) for size in sizes] if sizes is not None else [None]
+    if call.api.semantics is Semantics.REDUCE_LAST and numbers == [1]:
+        numbers = [rank - 1]
     axes = tuple(number + rank if number < 0 else number for number in numbers if number is not None)
     if len(axes) != len(numbers) or not axes or not all(0 <= axis < rank for axis in axes):
         raise MisunderstoodError("the axis is not understood")
@@ -229,6 +231,9 @@ def rms_norm(call: Call) -> Value:
     count, epsilon = call.number(Role.SIZE), operand(context, call.given(Role.EPSILON))
     if value is None or factor is None or epsilon is None:
         raise MisunderstoodError("an operand is not understood")
+    inside = as_dtype(context, call.given(Role.COMPUTE_DTYPE))
+    if inside != FLOAT32 and call.given(Role.COMPUTE_DTYPE) is not None:
+        raise MisunderstoodError("where what is computed in another dtype is rounded is not documented")
     axes = axes_of(call, len(value.shape))
     value = cast(context, value, FLOAT32, call.via)
     square = compute(context, Operator.SQUARE, (value,), FLOAT32, via=call.via)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT32, INT64
-from portcheck.frontends.nki.arithmetic import known_int, literal, plus, times
+from portcheck.frontends.nki.arithmetic import folded, known_int, literal, plus, product, times
 from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
 from portcheck.frontends.nki.data import Operand, aligned, as_number, broadcast_shape, cast, compute, operand
 from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.fitting import may_equal
 from portcheck.frontends.nki.lowering.accumulators import reduce_beside
 from portcheck.frontends.nki.lowering.functions import operand_for, operator_for, rank_of
 from portcheck.frontends.nki.lowering.memory import condition
@@ -62,15 +63,15 @@ def affine_select(call: Call) -> Value:
         operator = ir_operator(operator_for(call, Role.COMPARISON0))
         if operator is None:
             raise MisunderstoodError("the comparison is not understood")
-        test = apply(operator, affine(call, len(value.shape)), integer(0))
+        test = apply(operator, affine(call, value.shape), integer(0))
     truth = Operand(test, BOOL, value.shape)
     if call.result_dtype(given) != value.dtype:
         value = cast(call.context, value, FLOAT32, call.via)
     return call.finish(_chosen(call, truth, value, operand_for(call, call.given(Role.ON_FALSE))), given)
 
 
-def affine(call: Call, rank: int) -> Expr:
-    """offset + partition * channel_multiplier + sum of step * index, over the positions of a tile."""
+def affine(call: Call, shape: Sequence[Expr]) -> Expr:
+    """offset + partition * channel_multiplier + sum of step * index, over the positions of a tile of that shape."""
     pattern = pairs(call)
     total: Expr = call.number(Role.OFFSET) or integer(0)
     multiplier = call.number(Role.CHANNEL_MULTIPLIER) or integer(0)
@@ -78,23 +79,19 @@ def affine(call: Call, rank: int) -> Expr:
         total = plus(total, times(multiplier, Symbol("dim0", INT64)))
     for place, (step, _) in enumerate(pattern):
         if known_int(step) != 0:
-            total = plus(total, times(step, _along(pattern, place, rank)))
+            total = plus(total, times(step, _index_of(pattern, place, shape)))
     return total
 
 
-def _along(pattern: Sequence[tuple[Expr, Expr]], place: int, rank: int) -> Expr:
-    """The index of entry `place` of the pattern: a dimension of its own, or part of the one free dimension."""
-    if len(pattern) == rank - 1:
+def _index_of(pattern: Sequence[tuple[Expr, Expr]], place: int, shape: Sequence[Expr]) -> Expr:
+    """The index of entry `place` of the pattern: a dimension of its own, or part of all free dimensions as one."""
+    counts = [count for _, count in pattern]
+    if len(counts) == len(shape) - 1 and all(map(may_equal, counts, shape[1:])):
         return Symbol(f"dim{place + 1}", INT64)
-    if rank != 2:
-        raise MisunderstoodError("the pattern does not fit the tile")
-    inner: Expr = integer(1)
-    for _, count in pattern[place + 1 :]:
-        inner = times(inner, count)
-    position: Expr = Symbol("dim1", INT64)
-    if place < len(pattern) - 1:
-        position = apply(Operator.FLOOR_DIVIDE, position, inner)
-    return apply(Operator.FLOOR_MODULO, position, pattern[place][1]) if place else position
+    position = free_position(shape)
+    if place < len(counts) - 1:
+        position = apply(Operator.FLOOR_DIVIDE, position, folded(product(tuple(counts[place + 1 :]))))
+    return apply(Operator.FLOOR_MODULO, position, counts[place]) if place else position
 
 
 def pairs(call: Call) -> list[tuple[Expr, Expr]]:
@@ -124,7 +121,7 @@ def iota(call: Call) -> Value:
     destination = call.destination()
     if destination is None:
         raise MisunderstoodError("the destination is not understood")
-    value = Operand(affine(call, len(destination.dimensions)), INT64, destination.shape)
+    value = Operand(affine(call, destination.shape), INT64, destination.shape)
     return call.finish(cast(call.context, value, INT32, call.via))
 
 
@@ -133,7 +130,7 @@ def range_select(call: Call) -> Value:
     given = call.given(Role.ON_TRUE)
     value = operand_for(call, given)
     start = call.number(Role.START) or literal(0)
-    place = Operand(plus(_free_position(value), start), INT64, value.shape)
+    place = Operand(plus(free_position(value.shape), start), INT64, value.shape)
     place = cast(call.context, place, FLOAT32, call.via)
     tests = []
     for comparison, bound in ((Role.COMPARISON0, Role.BOUND0), (Role.COMPARISON1, Role.BOUND1)):
@@ -148,12 +145,12 @@ def range_select(call: Call) -> Value:
     return call.finish(chosen, given)
 
 
-def _free_position(value: Operand) -> Expr:
+def free_position(shape: Sequence[Expr]) -> Expr:
     """The position along the free dimensions of a tile, which count as one."""
     total: Expr = integer(0)
-    for place in range(1, len(value.shape)):
+    for place in range(1, len(shape)):
         own = Symbol(f"dim{place}", INT64)
-        total = own if place == 1 else plus(times(total, value.shape[place]), own)
+        total = own if place == 1 else plus(times(total, shape[place]), own)
     return total
 
 

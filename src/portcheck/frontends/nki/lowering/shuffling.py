@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
+
 from portcheck.core.dtype import INT32
 from portcheck.frontends.nki.arithmetic import known_int
 from portcheck.frontends.nki.bind import Call, as_sizes
-from portcheck.frontends.nki.data import Operand
+from portcheck.frontends.nki.data import Operand, store
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.lowering.functions import operand_for
-from portcheck.frontends.nki.values import Value
-from portcheck.ir import ZERO, Exchange, ExchangeKind, ValueType, integer
+from portcheck.frontends.nki.values import NONE, Value
+from portcheck.frontends.nki.views import symbol_of
+from portcheck.ir import ZERO, Exchange, ExchangeKind, Operator, ValueType, apply, integer
 from portcheck.knowledge import Role
+
+KEPT = 255
+"""An entry of the pattern that leaves the destination as it is."""
 
 
 def stream_shuffle(call: Call) -> Value:
-    """Partition i of every group takes the value of partition pattern[i] of its group."""
-    given = call.given(Role.SOURCE)
+    """Partition i of every group takes the value of partition pattern[i] of its group, or keeps what it holds."""
+    context, given = call.context, call.given(Role.SOURCE)
     value = operand_for(call, given)
     pattern = _pattern(call)
-    made = call.context.builder.result(
+    destination = call.destination()
+    kept = [lane for lane, source in enumerate(pattern) if source == KEPT]
+    if kept and destination is None:
+        raise MisunderstoodError("the pattern keeps partitions of a destination that is not known")
+    rows = destination.shape[0] if destination is not None and destination.shape else value.shape[0]
+    shape = (rows, *value.shape[1:])
+    sources = tuple(lane if source == KEPT else source for lane, source in enumerate(pattern))
+    made = context.builder.result(
         Exchange, via=call.via, kind=ExchangeKind.PATTERN, operand=value.expression, lane=ZERO,
-        width=integer(len(pattern), INT32), pattern=pattern, type=ValueType(value.dtype, value.shape),
+        width=integer(len(pattern), INT32), pattern=sources, type=ValueType(value.dtype, shape),
     )  # fmt: skip
-    return call.finish(Operand(made, value.dtype, value.shape), given)
+    moved = Operand(made, value.dtype, shape)
+    if not kept or destination is None:
+        return call.finish(moved, given)
+    lane_at = apply(Operator.FLOOR_MODULO, symbol_of(destination.dimensions[0]), integer(len(pattern)))
+    tests = [apply(Operator.NOT_EQUAL, lane_at, integer(lane)) for lane in kept]
+    store(context, destination, moved, mask=reduce(partial(apply, Operator.LOGICAL_AND), tests), via=call.via)
+    return NONE
 
 
 def _pattern(call: Call) -> tuple[int, ...]:
-    """The source of each partition of a group; an entry beyond it keeps the destination, which is not followed."""
+    """The source of each partition of a group."""
     sizes = [known_int(size) for size in as_sizes(call.context, call.given(Role.PATTERN)) or ()]
     pattern = tuple(size for size in sizes if size is not None)
     if not pattern or len(pattern) != len(sizes):
         raise MisunderstoodError("the pattern is not known")
-    if not all(0 <= source < len(pattern) for source in pattern):
-        raise MisunderstoodError("the pattern keeps partitions of the destination")
+    if not all(0 <= source < len(pattern) or source == KEPT for source in pattern):
+        raise MisunderstoodError("the pattern names partitions that there are not")
     return pattern

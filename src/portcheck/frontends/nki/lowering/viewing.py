@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from portcheck.frontends.nki.arithmetic import folded, is_one, known_int, plus, product
+from portcheck.frontends.nki.arithmetic import folded, is_one, known_int, literal, plus, product, same
 from portcheck.frontends.nki.bind import Call, as_sizes
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, as_view
@@ -278,3 +278,23 @@ _HANDLERS: Mapping[str, Callable[[Call, Value | None], Value]] = {
     "vector_select": _vector_select,
     "rearrange": _rearrange,
 }
+
+
+def layout(call: Call) -> Value:
+    """What a tensor says about where its elements lie: their steps, whether they follow each other or are gathered."""
+    view = _of(call, call.receiver)
+    word = call.api.name.rpartition(".")[2]
+    if word == "is_indirect":
+        return literal(bool(view.gathered))
+    if view.gathered:
+        raise MisunderstoodError("the elements are gathered", OpaqueKind.MEMORY)
+    steps = [step_of(view, place) for place in range(len(view.dimensions))]
+    if word == "get_pattern":
+        pairs = zip(steps, view.shape, strict=True)
+        return Items([Items([step, extent], is_list=True) for step, extent in pairs], is_list=True)
+    if word != "is_contiguous":
+        raise MisunderstoodError("this property is not modelled", OpaqueKind.MEMORY)
+    first = int(view.buffer.is_on_chip)
+    wanted = [product(view.shape[place + 1 :]) for place in range(len(steps))]
+    rows = list(zip(steps, wanted, view.shape, strict=True))[first:]
+    return literal(all(is_one(extent) or same(step, size) for step, size, extent in rows))

@@ -1,0 +1,115 @@
+"""Data exchanged between cores and devices."""
+
+from __future__ import annotations
+
+from portcheck.frontends.nki.arithmetic import known_int
+from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
+from portcheck.frontends.nki.data import allocate, as_view, compute, load, note_written, resolved, store
+from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.leaves import leaves_of
+from portcheck.frontends.nki.lowering.functions import operator_for
+from portcheck.frontends.nki.values import NONE, Items, Value, View
+from portcheck.frontends.nki.views import access
+from portcheck.ir import Collective, CollectiveKind, Operator
+from portcheck.knowledge import Role, Semantics
+
+_KINDS = {
+    Semantics.COLLECTIVE_REDUCE: CollectiveKind.REDUCE,
+    Semantics.COLLECTIVE_SCATTER: CollectiveKind.SCATTER,
+    Semantics.COLLECTIVE_GATHER: CollectiveKind.GATHER,
+    Semantics.COLLECTIVE_EXCHANGE: CollectiveKind.EXCHANGE,
+    Semantics.COLLECTIVE_PERMUTE: CollectiveKind.PERMUTE,
+    Semantics.COLLECTIVE_RING: CollectiveKind.RING,
+    Semantics.COLLECTIVE_SEND: CollectiveKind.SEND,
+}
+
+
+def exchange(call: Call) -> Value:
+    """What every rank gives and gets, tensor by tensor."""
+    kind = _KINDS[call.api.semantics]
+    destinations = _tensors(call, Role.DESTINATION)
+    given = [_tensors(call, role) for role in (Role.SOURCES, Role.SOURCE, Role.OPERAND0, Role.OPERAND1)]
+    present = [tensors for tensors in given if tensors]
+    if not present or any(len(tensors) != len(destinations) for tensors in present):
+        raise MisunderstoodError("the tensors are not understood")
+    operator = _operator(call)
+    ranks, size = _ranks(call)
+    for position, destination in enumerate(destinations):
+        source = present[0][position]
+        if kind is CollectiveKind.RING and len(present) > 1:
+            source = _combined(call, operator, source, present[1][position])
+        _emit(call, kind, destination, source, operator if kind in _COMBINING else None, ranks, size)
+    return NONE
+
+
+_COMBINING = (CollectiveKind.REDUCE, CollectiveKind.SCATTER)
+
+
+def _emit(
+    call: Call, kind: CollectiveKind, destination: View, source: View, operator: Operator | None,
+    ranks: tuple[int, ...], size: int,
+) -> None:  # fmt: skip
+    context = call.context
+    is_tile = destination.buffer.is_on_chip or source.buffer.is_on_chip
+    note_written(context, destination)
+    is_sent = kind is CollectiveKind.SEND
+    peers = [call.number(role) if is_sent else None for role in (Role.SEND_TO, Role.RECEIVE_FROM)]
+    if is_sent and None in peers:
+        raise MisunderstoodError("with which rank data is exchanged is not understood")
+    dimension = call.constant(Role.AXIS) or 0
+    context.builder.emit(
+        Collective, via=call.via, kind=kind, operator=operator, dimension=int(dimension), ranks=ranks, group_size=size,
+        destination=access(resolved(context, destination), is_tile=is_tile),
+        source=access(resolved(context, source), is_tile=is_tile), send_to=peers[0], receive_from=peers[1],
+    )  # fmt: skip
+
+
+def _tensors(call: Call, role: Role) -> list[View]:
+    """The tensors in an argument: one, a list, or a list of lists."""
+    found: list[View] = []
+    for value in call.all(role):
+        for leaf in leaves_of(value):
+            view = as_view(call.context, leaf)
+            if view is None:
+                raise MisunderstoodError("a tensor is not understood")
+            found.append(view)
+    return found
+
+
+def _operator(call: Call) -> Operator | None:
+    if not call.api.with_role(Role.OPERATOR):
+        return None
+    operator = ir_operator(operator_for(call, Role.OPERATOR))
+    if operator is None:
+        raise MisunderstoodError("the operator is not understood")
+    return operator
+
+
+def _combined(call: Call, operator: Operator | None, first: View, second: View) -> View:
+    """A new tensor with two combined, element by element, before they travel."""
+    if operator is None:
+        raise MisunderstoodError("the operator is not understood")
+    context, dtype = call.context, first.buffer.dtype
+    sides = [load(context, view, is_tile=first.buffer.is_on_chip) for view in (first, second)]
+    made = compute(context, operator, sides, dtype, via=call.via)
+    view = allocate(context, "", dtype, first.shape, first.buffer.space, call.via)
+    store(context, view, made, via=call.via, is_tile=first.buffer.is_on_chip)
+    return view
+
+
+def _ranks(call: Call) -> tuple[tuple[int, ...], int]:
+    """The ranks that take part and how many make a group; none where that is not known."""
+    value = call.given(Role.RANKS) or call.given(Role.PATTERN)
+    groups = [as_sizes(call.context, item) for item in value.values] if isinstance(value, Items) else []
+    numbers = [[known_int(rank) for rank in group or ()] for group in groups]
+    ranks = [rank for group in numbers for rank in group if rank is not None]
+    sizes = {len(group) for group in numbers}
+    if not ranks or len(sizes) != 1 or len(ranks) != sum(map(len, numbers)):
+        return (), 0
+    return tuple(ranks), sizes.pop()
+
+
+def group(call: Call) -> Value:
+    """Groups of ranks: the lists of them."""
+    value = call.given(Role.RANKS)
+    return value if value is not None else NONE
