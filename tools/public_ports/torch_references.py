@@ -33,6 +33,9 @@ class StandIn(type(sys)):  # type: ignore[misc]
     def __call__(self, *given: Any, **named: Any) -> Any:
         return given[0] if given else self
 
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return ()
+
 
 def reference(module: str, function: str) -> Any:
     """The function `function` of the module `module` of the library."""

@@ -10,13 +10,14 @@ from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.generation.examples import CUDA, PORT
 from portcheck.rules.generation.misuse import Blame, misuses
 from portcheck.rules.generation.names import replacement_of
-from portcheck.rules.generation.wording import doubted, places, what_happens
+from portcheck.rules.generation.wording import places, what_happens
 
 _FACTOR = PORT.replace("def twice(x):", "def twice(x, factor=None):").replace(
     "    assert rows", "    if factor {} None:\n        factor = 2.0\n    assert rows"
 )
 _EQUAL = _FACTOR.replace("{}", "==")
 _IS = _FACTOR.replace("{} None", "is False")
+_IS_NONE = _FACTOR.replace("{}", "is")
 _SEPARATOR = PORT.replace("def twice(x):", "def twice(x, *, factor=2.0):")
 _HELPER = PORT.replace("@nki.jit", "@nki.jit\ndef ready(t):\n    assert t.shape[0] == 128\n\n@nki.jit", 1).replace(
     "    return y", "    ready(tile)\n    return y"
@@ -40,10 +41,11 @@ kernel calls.
 
 **How we know.** The migration guide and the release notes name these forms. What they do not name is not judged. The
 text counts whether or not it is reached. The vendor's own kernels for 0.3 compare with `is None`, against the release
-notes: that is only a hint.
+notes: what is so contradicted is not judged.
 """,
     examples=(
         Example(title="compared with ==", cuda=CUDA, nki=_EQUAL, hit=False),
+        Example(title="is None, which the vendor's own kernels have", cuda=CUDA, nki=_IS_NONE, hit=False),
         Example(title="is, which 0.2 takes", cuda=CUDA, nki=_IS, hit=False, nki_version="0.2"),
         Example(title="is", cuda=CUDA, nki=_IS, hit=True, nki_version="0.6"),
         Example(title="parameters by keyword only", cuda=CUDA, nki=_SEPARATOR, hit=True, nki_version="0.3"),
@@ -55,13 +57,12 @@ def language_subset_violated(pair: Pair) -> Iterator[Draft]:
     version = NkiVersion.parse(pair.nki.program.version)
     for item in misuses(pair.nki.program, pair.knowledge, Blame.LANGUAGE):
         facts = pair.knowledge.forms.forms[Form(item.name)]
-        certainty, because = doubted(pair.knowledge, Form(item.name))
+        if facts.doubt:
+            continue
         replacement = replacement_of(item, str(version), pair.knowledge)
         effect = what_happens(str(version), pair.knowledge.forms.ruling(Form(item.name), version))
         yield Draft(
             message=f"The port uses {facts.spelled}{places(item.uses)}: {effect} (since {item.bound}).",
             remedy=f"Write {replacement} instead.",
             nki=item.uses[0].span,
-            certainty=certainty,
-            because=because,
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from portcheck.ir import Kernel, Program
-from portcheck.ir.uses import OtherUse, UseKind
-from portcheck.knowledge import Form
+from portcheck.ir.uses import OtherUse, Use, UseKind, tiles_in
+from portcheck.knowledge import Form, Knowledge, NkiVersion
 
 
 def is_marked(kernel: Kernel, program: Program) -> bool:
@@ -14,10 +14,33 @@ def is_marked(kernel: Kernel, program: Program) -> bool:
     return any(kernel.span.covers(use.span) for use in outside) or OtherUse(kernel.name) in given
 
 
-def is_helper(kernel: Kernel, program: Program) -> bool:
-    """Whether another kernel of the program calls this one."""
+def is_helper(kernel: Kernel, program: Program, knowledge: Knowledge) -> bool:
+    """Whether another kernel calls this one: one of the program does, or it is given tiles that are on the chip."""
+    return _is_called(kernel, program) or _takes_tiles(kernel, program, knowledge)
+
+
+def _is_called(kernel: Kernel, program: Program) -> bool:
     return any(
         use.kind is UseKind.FORM and use.name == Form.DECORATED_HELPER and use.kernel != kernel.name
         and kernel.span.covers(use.span)
         for use in program.uses
     )  # fmt: skip
+
+
+def _takes_tiles(kernel: Kernel, program: Program, knowledge: Knowledge) -> bool:
+    """Whether an engine that reaches no device memory works on a parameter as it stands."""
+    given = {parameter.name for parameter in kernel.parameters}
+    return any(
+        tile.buffer in given
+        for use in program.uses
+        if use.kernel == kernel.name and use.kind is UseKind.CALL and _is_on_chip(use, program, knowledge)
+        for run in use.runs
+        for argument in run.arguments
+        for tile in tiles_in(argument.operand)
+    )
+
+
+def _is_on_chip(use: Use, program: Program, knowledge: Knowledge) -> bool:
+    entry = knowledge.api(use.name, NkiVersion.parse(program.version))
+    engines = {engine.name for chip in knowledge.chips.values() for engine in chip.engines}
+    return entry is not None and bool(engines.intersection(entry.engine.split("|")))

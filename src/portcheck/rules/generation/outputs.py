@@ -16,6 +16,16 @@ from portcheck.rules.generation.wording import listed
 
 _PRIVATE = PORT.replace("nl.shared_hbm", "nl.private_hbm")
 _ON_CHIP = PORT.replace("    return y\n", "    return tile\n")
+_HELPER = """import nki
+import nki.isa as nisa
+import nki.language as nl
+
+@nki.jit
+def twice(x):
+    y = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_scalar(dst=y, data=x, op0=nl.multiply, operand0=2.0)
+    return y
+"""
 _ON_CHIP_SPACES = {Space.SHARED: NkiSpace.SBUF, Space.PSUM: NkiSpace.PSUM}
 
 
@@ -33,11 +43,13 @@ be in `shared_hbm`; before, any tensor in HBM would do. A tile in SBUF or PSUM c
 **How to fix.** Allocate the result with `buffer=nl.shared_hbm` and copy the tile into it.
 
 **How we know.** The call that allocates the tensor says where. A tensor that the kernel was given
-is not judged, nor is a function that nothing makes a kernel of, or that another kernel of the file calls.
+is not judged, nor is a function that nothing makes a kernel of, or that other kernels call: one of the file does, or an
+engine works on what it is given, which then is on the chip.
 """,
     examples=(
         Example(title="in shared_hbm", cuda=CUDA, nki=PORT, hit=False),
         Example(title="in private_hbm, read as 0.2", cuda=CUDA, nki=_PRIVATE, hit=False, nki_version="0.2"),
+        Example(title="a helper that is given a tile", cuda=CUDA, nki=_HELPER, hit=False),
         Example(title="in private_hbm, read as 0.3", cuda=CUDA, nki=_PRIVATE, hit=True, nki_version="0.3"),
         Example(title="a tile on the chip", cuda=CUDA, nki=_ON_CHIP, hit=True),
     ),
@@ -47,7 +59,7 @@ def output_buffer_kind_wrong(pair: Pair) -> Iterator[Draft]:
     program = pair.nki.program
     release = pair.knowledge.releases.at(NkiVersion.parse(program.version))
     for kernel in program.kernels:
-        if not is_marked(kernel, program) or is_helper(kernel, program):
+        if not is_marked(kernel, program) or is_helper(kernel, program, pair.knowledge):
             continue
         for name in _returned(kernel):
             space, place = _space_of(name, kernel, program, pair.knowledge)
