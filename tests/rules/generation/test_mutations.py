@@ -184,7 +184,7 @@ SINGLE: dict[str, tuple[str, str | None, str]] = {
     "tile as output": (port("0.6").replace("return y", "return a"), "0.6", "PC807"),
     "tile as output, first generation": (port("0.1").replace("return y", "return a"), None, "PC807"),
     "is": (port("0.6", "if x is True:", "    pass"), "0.6", "PC808"),
-    "is": (port("0.6", "if x.dtype is nl.float32:", "    pass"), "0.6", "PC808"),
+    "is a dtype": (port("0.6", "if x.dtype is nl.float32:", "    pass"), "0.6", "PC808"),
     "is not": (port("0.6", "q = 1 if x.dtype is not nl.float32 else 2"), "0.3", "PC808"),
     "separator": (port("0.6").replace("def k(x)", "def k(x, *, n=1)"), "0.5", "PC808"),
     "list by default": (port("0.6").replace("def k(x)", "def k(x, n=[1])"), "0.4", "PC808"),
