@@ -199,7 +199,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         file=_EXPERIMENTAL + "dynamic_shapes/dynamic_elementwise_add.py", kernel="dynamic_elementwise_add",
-        build=addition, is_static=True, sizes=({"rows": 256, "columns": 600, "dtype": np.float32},),
+        build=addition, is_static=True, sizes=({"rows": 256, "columns": 1024, "dtype": np.float32},),
     ),
     Case(
         file=_CORE + "subkernels/find_nonzero_indices.py", kernel="find_nonzero_indices", build=nonzeros,

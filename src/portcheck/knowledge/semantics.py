@@ -298,6 +298,7 @@ class Semantics(StrEnum):
     QUERY_LAYOUT = "query.layout"
     QUERY_LIMITS = "query.limits"
     QUERY_BYTES = "query.bytes"
+    QUERY_PROGRAM_RANK = "query.program.rank"
     QUERY_GENERATION = "query.generation"
     TYPE = "type"
     TRAIT_SAME = "trait.same"

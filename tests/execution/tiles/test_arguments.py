@@ -165,3 +165,33 @@ def kernel(x):
     )
     x = normal(1, 8, 4) > 0
     assert (executed(text, {"x": x}).results[0] == x).all()
+
+
+ROUNDED = (
+    NEW
+    + """
+def kernel(x, y=None):
+    assert x.buffer != nl.sbuf
+    n, m = (nl.num_programs(0), 2) if nl.program_ndim() != 0 else (1, 3)
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
+    assert t.buffer == nl.sbuf
+    nisa.dma_copy(dst=t, src=x)
+    if y is not None:
+        nisa.dma_copy(dst=t, src=y)
+    nisa.tensor_scalar(dst=t, data=t, op0=nl.multiply, operand0=m)
+    nisa.dma_copy(dst=out, src=t)
+    return out
+"""
+)
+
+
+@pytest.mark.parametrize(("grid", "axes"), [(None, 0), ((1,), 1)])
+def test_a_tensor_may_be_none_and_the_grid_says_how_many_axes_there_are(grid: tuple[int] | None, axes: int) -> None:
+    x, y = normal(1, 8, 4), normal(2, 8, 4)
+    factor = 2 if axes else 3
+    for other, wanted in ((None, x * factor), (y, y * factor)):
+        execution = executed(ROUNDED, {"x": x, "y": other}, grid)
+        assert not execution.faults
+        assert (execution.results[0] == wanted).all()

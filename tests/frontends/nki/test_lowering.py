@@ -377,3 +377,11 @@ def test_program_id_is_a_program_axis() -> None:
 def test_while_with_an_unknown_condition_is_kept() -> None:
     made = kernel(CURRENT, "n = x.shape[0]\nwhile n > 1:\n    n = n // 2\n")
     assert isinstance(only(made, While), While)
+
+
+def test_the_space_of_a_tile_is_compared_and_used() -> None:
+    body = f"{TILES}assert a.buffer == nl.sbuf\nassert p.buffer != nl.sbuf\nassert x.buffer != nl.psum\n"
+    made = kernel(CURRENT, f"{body}c = nl.ndarray((128, 512), dtype=nl.float32, buffer=p.buffer)\nn, m = x.shape")
+    assert kinds(made) == ["Alloc"] * 6
+    assert [op.type.space for op in operations(made.body) if isinstance(op, Alloc)][-1] is Space.PSUM
+    assert kinds(kernel(CURRENT, "n, m = x.shape\nassert x.buffer == nl.private_hbm")) == ["Assume"]

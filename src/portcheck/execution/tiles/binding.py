@@ -57,7 +57,7 @@ def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argu
             name = names.get(parameter.name, parameter.name)
             if isinstance(flat.get(name), np.ndarray):
                 _bind_tensor(found, run, parameter, flat[name])
-            elif name in flat:
+            elif flat.get(name) is not None:
                 raise InputError(f"{name} is a tensor of {kernel.name}", f"give an array for {name}")
     check_known(kernel, arguments)
     return Machine(

@@ -110,6 +110,7 @@ def _launch(
     machine.scalar_calls = scalar_calls(program, kernel.name, shared.knowledge)
     machine.grid = _grid(machine, launch, grid)
     machine.symbols.update({f"num_programs[{axis}]": extent for axis, extent in enumerate(machine.grid)})
+    machine.symbols["program_ndim"] = 0 if grid is None and not launch.grid else len(machine.grid)
     for axis in range(len(machine.grid), _MOST_AXES):
         machine.symbols.setdefault(f"num_programs[{axis}]", 1)
     try:

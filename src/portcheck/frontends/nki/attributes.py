@@ -134,12 +134,9 @@ def _of_tile(context: Context, target: View | Result, name: str) -> Value:
             return item_size(context, target.buffer.dtype if isinstance(target, View) else target.dtype)
         case "buffer":
             space = target.buffer.space if isinstance(target, View) else target.space
-            return External(_SPACE_NAMES.get(space, space.value))
+            return External(space.value)
         case _:
             return Method(target, name)
-
-
-_SPACE_NAMES = {Space.SHARED: "sbuf", Space.PSUM: "psum", Space.GLOBAL: "shared_hbm"}
 
 
 def items_of(context: Context, value: Value) -> list[Value] | None:

@@ -34,6 +34,7 @@ from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, Form, NkiSpace, Opera
 _QUALIFIED = 2
 """Names of operator objects have at least this many dots, unless they are defaults written as signatures write them."""
 _SPACES = {NkiSpace.SBUF: Space.SHARED, NkiSpace.PSUM: Space.PSUM}
+_OF_TILES = {space.value: space for space in Space}
 
 
 @dataclass(slots=True, eq=False)
@@ -259,11 +260,24 @@ def item_size(context: Context, dtype: DType) -> Expr:
 
 
 def as_space(context: Context, value: Value | None) -> Space | None:
-    """The memory space that `value` names."""
+    """The memory space that `value` names, or that it is as the `buffer` of a tile."""
     if not isinstance(value, External):
         return None
     space = context.knowledge.space(value.name)
-    return None if space is None else _SPACES.get(space, Space.GLOBAL)
+    if space is None:
+        return _OF_TILES.get(value.name)
+    return _SPACES.get(space, Space.GLOBAL)
+
+
+def same_space(context: Context, left: Value, right: Value) -> bool | None:
+    """Whether two memory spaces are one; None for what is none, and for a tile in HBM, of which there are kinds."""
+    first, second = as_space(context, left), as_space(context, right)
+    if first is None or second is None:
+        return None
+    if first is not second or first is not Space.GLOBAL:
+        return first is second
+    kinds = [context.knowledge.space(item.name) for item in (left, right) if isinstance(item, External)]
+    return None if None in kinds else kinds[0] is kinds[1]
 
 
 def as_sizes(context: Context, value: Value | None) -> tuple[Expr, ...] | None:

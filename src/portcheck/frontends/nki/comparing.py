@@ -9,7 +9,7 @@ import libcst as cst
 from portcheck.core.dtype import BOOL
 from portcheck.frontends.nki.arithmetic import is_number, known, literal, unary
 from portcheck.frontends.nki.attributes import items_of
-from portcheck.frontends.nki.bind import as_dtype
+from portcheck.frontends.nki.bind import as_dtype, as_space, same_space
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, flag_called
 from portcheck.frontends.nki.dunders import has_own_equality
@@ -123,6 +123,10 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return context.unknown(text, "the comparison is not decided", left, right, kind=OpaqueKind.CONTROL)
         is_equal = left == right
+    elif isinstance(left, External) and isinstance(right, External) and as_space(context, left) is not None:
+        is_equal = same_space(context, left, right)
+        if is_equal is None:
+            return flag_called(text)
     elif isinstance(left, Format | External) and isinstance(right, Format | External):
         first, second = as_dtype(context, left), as_dtype(context, right)
         if first is not None and second is not None and (first.is_symbolic or second.is_symbolic) and first != second:

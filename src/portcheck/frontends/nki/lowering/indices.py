@@ -144,6 +144,11 @@ def query(call: Call) -> Value:
     return Symbol(call.via + "()", INT64)
 
 
+def program_rank(call: Call) -> Value:
+    """How many program axes there are."""
+    return Symbol("program_ndim", INT64)
+
+
 def generation(call: Call) -> Value:
     """The generation of the chip that the port is read for."""
     chip = call.context.knowledge.chip(call.context.target)

@@ -38,6 +38,7 @@ _WITHOUT_VALUES = frozenset(
     {
         Semantics.ORDER, Semantics.HINT, Semantics.RANDOM_SEED, Semantics.BARRIER_CORE, Semantics.CHECK_PRINT,
         Semantics.QUERY,
+        Semantics.QUERY_PROGRAM_RANK,
         Semantics.QUERY_GENERATION,
     }
 )  # fmt: skip
@@ -119,6 +120,7 @@ HANDLERS: Mapping[Semantics, Callable[[Call], Value]] = {
     Semantics.LOOP_BODY: looping.counted,
     Semantics.LOOP_WHILE: looping.until_zero,
     Semantics.QUERY: indices.query,
+    Semantics.QUERY_PROGRAM_RANK: indices.program_rank,
     Semantics.QUERY_GENERATION: indices.generation,
     Semantics.QUERY_SPACE: spaces.is_in_space,
     Semantics.QUERY_LAYOUT: viewing.layout,
