@@ -42,7 +42,7 @@ from portcheck.frontends.nki.values import (
     Value,
     View,
 )  # fmt: skip
-from portcheck.ir import OpaqueKind, Space, Symbol, integer
+from portcheck.ir import OpaqueKind, Symbol, integer
 
 UNROLL_LIMIT = 64
 """Iterations that are evaluated one by one where a loop cannot be kept as a loop."""
