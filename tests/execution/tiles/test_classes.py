@@ -19,6 +19,7 @@ SAY_NOTHING = {
     Semantics.QUERY_GENERATION,
     Semantics.QUERY_LAYOUT,
     Semantics.QUERY_LIMITS,
+    Semantics.QUERY_PROGRAM_RANK,
     Semantics.QUERY_SPACE,
     Semantics.ORDER,
     Semantics.RANKS,
