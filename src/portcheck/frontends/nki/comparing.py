@@ -11,7 +11,7 @@ from portcheck.frontends.nki.arithmetic import is_number, known, literal, unary
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import as_dtype, as_space, same_space
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, flag_called
+from portcheck.frontends.nki.data import as_number, flag_called, some_flag
 from portcheck.frontends.nki.dunders import has_own_equality
 from portcheck.frontends.nki.enumerations import plain_value
 from portcheck.frontends.nki.failure import ForkError
@@ -161,7 +161,7 @@ def _negated(context: Context, value: Value, text: str) -> Value:
 
 def _identity(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
     if isinstance(left, Unknown) or isinstance(right, Unknown):
-        return flag_called(text)
+        return some_flag(context, text)
     for value, other in ((left, right), (right, left)):
         if isinstance(other, Nothing):
             flag = _may_be_nothing(context, value)
@@ -172,7 +172,7 @@ def _identity(context: Context, left: Value, right: Value, text: str, *, negated
     if first is not None and second is not None:
         values = known(first), known(second)
         is_same = first == second or (None not in values and values[0] == values[1])
-        return literal(is_same is not negated) if is_same or None not in values else flag_called(text)
+        return literal(is_same is not negated) if is_same or None not in values else some_flag(context, text)
     return literal((left is right or left == right) is not negated)
 
 
@@ -188,15 +188,15 @@ def _membership(context: Context, left: Value, right: Value, text: str, *, negat
     if isinstance(right, Text) and isinstance(left, Text):
         return literal((left.value in right.value) is not negated)
     if not isinstance(right, Items | Table | Counter):
-        return flag_called(text)
+        return some_flag(context, text)
     held = items_of(context, right)
     if held is None:
-        return flag_called(text)
+        return some_flag(context, text)
     parts = [comparison(context, cst.Equal, left, item, text) for item in held]
     decided = [known(part) if isinstance(part, Const | Apply) else None for part in parts]
     if any(decided):
         return literal(not negated)
-    return literal(negated) if all(part is not None for part in decided) else flag_called(text)
+    return literal(negated) if all(part is not None for part in decided) else some_flag(context, text)
 
 
 def both(context: Context, left: Value, right: Value, text: str) -> Value:

@@ -67,6 +67,8 @@ class Context:
     symbols: dict[str, None] = field(default_factory=dict)
     bound: set[str] = field(default_factory=lambda: set(_AXES))
     free: dict[str, Symbol] = field(default_factory=dict)
+    undefined: dict[str, Unknown] = field(default_factory=dict)
+    numbers: dict[int, tuple[Unknown, Symbol]] = field(default_factory=dict)
     program_axes: dict[str, Axis] = field(default_factory=dict)
     results: tuple[str, ...] = ()
     registers: dict[str, View] = field(default_factory=dict)
@@ -194,6 +196,22 @@ class Context:
             self.symbols[name] = None
             found = self.free[text] = Symbol(name, INT64)
         return found
+
+    def number_of(self, value: Unknown, text: str = "") -> Symbol:
+        """The number that a value that was not understood may be: one for each value, whatever their texts are."""
+        held = self.numbers.get(id(value))
+        if held is None or held[1].name not in self.symbols:  # it may have been given back
+            held = self.numbers[id(value)] = (value, self.some_number(value.text or text))
+        return held[1]
+
+    def some_number(self, text: str) -> Symbol:
+        """A number that nothing states and that no other is known to equal, called after `text`."""
+        return Symbol(self.fresh_symbol(f"{text}'" if self.is_bound(text) else text), INT64)
+
+    def undefined_name(self, name: str) -> Unknown:
+        """The value of a name that nothing in reach defines: the same wherever it is read."""
+        reason = f"the name {name} is not defined in this file"
+        return self.undefined.setdefault(name, Unknown(name, reason, (), OpaqueKind.CALL))
 
     def stated_dtype(self, name: str) -> DType | None:
         """What the options say about the dtype of the parameter `name`."""

@@ -91,7 +91,7 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
         case View(Buffer(space=Space.REGISTER), dimensions=()) if is_in_sight(context, value):
             return load(context, value).expression
         case Unknown(text, _, parts) if not parts and text:
-            return context.free_symbol(text)
+            return context.number_of(value)
         case Either(condition):
             raise ForkError(condition)
         case _:
@@ -385,5 +385,10 @@ def condition_of(expression: Expr) -> Expr:
 
 
 def flag_called(text: str) -> Expr:
-    """A truth value that nothing in reach states, named by its text."""
+    """The truth value that `text` is the name of: what it says must be the same wherever it stands."""
     return condition_of(Symbol(text, INT64))
+
+
+def some_flag(context: Context, text: str) -> Expr:
+    """A truth value that nothing states and that no other is known to equal, called after `text`."""
+    return condition_of(context.some_number(text))

@@ -21,7 +21,7 @@ from portcheck.frontends.nki.arithmetic import known, literal
 from portcheck.frontends.nki.calls import call_expression
 from portcheck.frontends.nki.comprehensions import comprehension
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, condition_of, flag_called
+from portcheck.frontends.nki.data import as_number, condition_of, flag_called, some_flag
 from portcheck.frontends.nki.enumerations import plain_value
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.functions import function_of
@@ -78,11 +78,7 @@ def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value
     found = frame.value(context, word)
     if found is not None:
         return found
-    return (
-        External(word)
-        if python_calls.is_builtin(word) or is_object_word(word)
-        else context.unknown(word, f"the name {word} is not defined in this file", kind=OpaqueKind.CALL)
-    )
+    return External(word) if python_calls.is_builtin(word) or is_object_word(word) else context.undefined_name(word)
 
 
 _WORDS: Mapping[str, Value] = {"True": literal(True), "False": literal(False), "None": NONE}
@@ -226,8 +222,10 @@ def condition(context: Context, test: Value, text: str) -> Expr:
     answer = truth(context, test)
     if answer is not None:
         return literal(answer)
-    number = None if isinstance(test, Unknown) else as_number(context, test)
-    return flag_called(text) if number is None else condition_of(number)
+    if isinstance(test, External):
+        return flag_called(test.name)
+    number = context.number_of(test, text) if isinstance(test, Unknown) else as_number(context, test)
+    return some_flag(context, text) if number is None else condition_of(number)
 
 
 def truth(context: Context, value: Value) -> bool | None:
@@ -246,6 +244,8 @@ def truth(context: Context, value: Value) -> bool | None:
             return _truth_of_object(context, value)
         case Table(entries, record):
             return bool(entries) or bool(record)
+        case External(name) if not is_nki(name) and not python_calls.is_builtin(name):
+            return None  # it may be a number, or empty
         case External() | Package() | Function() | Class() | BoundMethod() | Grid():
             return True
         case Nothing():

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import libcst as cst
 
-from portcheck.core.dtype import BOOL, FLOAT32, INT64, dtype_of
+from portcheck.core.dtype import BOOL, FLOAT32, dtype_of
 from portcheck.frontends.nki.arithmetic import binary, known, literal, unary
 from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, flag_called, operand
+from portcheck.frontends.nki.data import as_number, operand, some_flag
 from portcheck.frontends.nki.failure import ForkError, MisunderstoodError
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
@@ -35,7 +35,7 @@ from portcheck.frontends.nki.values import (
 )  # fmt: skip
 from portcheck.frontends.nki.values import Parameter as KernelParameter
 from portcheck.frontends.nki.views import combined
-from portcheck.ir import PREDICATES, Apply, Expr, OpaqueKind, Operator, Symbol, ValueType
+from portcheck.ir import PREDICATES, Apply, Expr, OpaqueKind, Operator, ValueType
 from portcheck.knowledge import ApiStatus, ApiVersion, Form, Parameter, Role, Semantics
 
 BINARY: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
@@ -103,7 +103,7 @@ def numbers(context: Context, operator: Operator, left: Value, right: Value, tex
     made = binary(operator, first, second)
     if made is not None:
         return made
-    return flag_called(text) if operator in PREDICATES else Symbol(text, INT64)
+    return some_flag(context, text) if operator in PREDICATES else context.some_number(text)
 
 
 def _is_predicate(value: Grid | Expr) -> bool:

@@ -13,7 +13,7 @@ from portcheck.frontends.nki.attributes import bind_target
 from portcheck.frontends.nki.classes import define_class
 from portcheck.frontends.nki.comparing import comparison
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, condition_of, flag_called
+from portcheck.frontends.nki.data import as_number, condition_of, some_flag
 from portcheck.frontends.nki.dunders import special
 from portcheck.frontends.nki.evaluate import evaluate, truth
 from portcheck.frontends.nki.failure import ForkError, NeedsUnrollingError, RaisedError, UnfollowedError
@@ -235,7 +235,7 @@ def _assume(context: Context, value: Value, text: str) -> None:
     number = as_number(context, value)
     if number is None:
         if isinstance(value, Unknown | External | Grid | Items):
-            number = flag_called(text)
+            number = some_flag(context, text)
         else:
             return
     if known(number) is not True:
