@@ -12,7 +12,7 @@ from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import Operand, as_number, as_view, operand, settled, store
 from portcheck.frontends.nki.dunders import special
 from portcheck.frontends.nki.evaluate import evaluate, selectors
-from portcheck.frontends.nki.failure import ForkError, MisunderstoodError, NeedsUnrollingError, UnfollowedError
+from portcheck.frontends.nki.failure import MisunderstoodError, NeedsUnrollingError, UnfollowedError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
@@ -22,7 +22,6 @@ from portcheck.frontends.nki.series import write_out
 from portcheck.frontends.nki.subscripts import indexed, key_of
 from portcheck.frontends.nki.uses import note_form
 from portcheck.frontends.nki.values import (
-    Either,
     Instance,
     Items,
     Joining,
@@ -87,21 +86,14 @@ def _join(context: Context, frame: Frame, target: cst.CSTNode, value: Joining) -
     store(context, view, source, via=via, mask=combined.mask)
 
 
-def _certain(owner: Value) -> Value:
-    """`owner`; raises ForkError for one of two objects."""
-    if isinstance(owner, Either):
-        raise ForkError(owner.condition)
-    return owner
-
-
 def _set_attribute(context: Context, frame: Frame, target: cst.Attribute, value: Value) -> None:
-    owner = _certain(evaluate(context, frame, target.value))
+    owner = context.certain(evaluate(context, frame, target.value))
     set_attribute(context, owner, target.attr.value, value)
 
 
 def _put(context: Context, frame: Frame, target: cst.Subscript, value: Value, via: str, mode: WriteMode) -> None:
     """`target = value` for an indexed target."""
-    owner = _certain(evaluate(context, frame, target.value))
+    owner = context.certain(evaluate(context, frame, target.value))
     chosen = selectors(context, frame, target)
     if isinstance(owner, Instance):
         given = chosen[0] if len(chosen) == 1 else Items(list(chosen))
@@ -148,7 +140,7 @@ def update(context: Context, frame: Frame, part: cst.AugAssign) -> None:
         bind_to(context, frame, part.target, context.unknown(text, "this operator is not read", value))
         return
     sign = operators.BINARY[kind][0] + "="
-    current = _certain(evaluate(context, frame, part.target))
+    current = context.certain(evaluate(context, frame, part.target))
     if kind is cst.Add and isinstance(current, Items) and current.is_list:
         _extend(context, current, value)
         return

@@ -12,7 +12,6 @@ from portcheck.frontends.nki.bind import item_size
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.dunders import special
 from portcheck.frontends.nki.enumerations import members_of
-from portcheck.frontends.nki.failure import ForkError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.mutation import changing
 from portcheck.frontends.nki.objects import attribute_of, fields_in_order
@@ -51,8 +50,8 @@ UNROLL_LIMIT = 64
 def attribute(context: Context, target: Value, name: str) -> Value:
     """`target.name`."""
     match target:
-        case Either(condition):
-            raise ForkError(condition)
+        case Either():
+            return attribute(context, context.certain(target), name)
         case External(qualified):
             return _member(context, f"{qualified}.{name}")
         case Package(scope):
@@ -142,8 +141,8 @@ def _of_tile(context: Context, target: View | Result, name: str) -> Value:
 def items_of(context: Context, value: Value) -> list[Value] | None:
     """The values that iterating over `value` gives, if it is known how many."""
     match value:
-        case Either(condition):
-            raise ForkError(condition)
+        case Either():
+            return items_of(context, context.certain(value))
         case Items(series=Series() as series, lost=""):
             return elements(series)
         case Items(values):

@@ -90,8 +90,9 @@ def _branch(
     kept = arms if len(running) != 1 else running * 2
     merge_objects(context, condition, bodies, kept[0].changes, kept[0].states, kept[1].changes, kept[1].states)
     if len(running) == 2:
-        used = None if frame.root is None or context.rounds else read_outside(frame.root, statement)
-        frame.names.update(merge(context, condition, bodies, arms[0].names, arms[1].names, used))
+        outside = read_outside(frame.root, statement)
+        used = None if frame.root is None or context.rounds else outside
+        frame.names.update(merge(context, condition, bodies, arms[0].names, arms[1].names, used, outside))
     elif running:
         frame.names = running[0].names
     if any(bodies):

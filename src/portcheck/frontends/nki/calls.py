@@ -14,7 +14,6 @@ from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype, bind
 from portcheck.frontends.nki.classes import found_in
 from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.failure import ForkError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of, leaves_of
@@ -31,7 +30,6 @@ from portcheck.frontends.nki.values import (
     Bound,
     BoundMethod,
     Class,
-    Either,
     External,
     Function,
     Instance,
@@ -98,9 +96,9 @@ def call_value(
 ) -> Value:
     """The value of calling `callee`."""
     if not isinstance(callee, Function | Bound) and not _keeps(callee):
-        for value in (callee, *positional, *keywords.values()):
-            if isinstance(value, Either):
-                raise ForkError(value.condition)
+        callee = context.certain(callee)
+        positional = [context.certain(value) for value in positional]
+        keywords = {name: context.certain(value) for name, value in keywords.items()}
     match callee:
         case External(name):
             return _external(context, name, via, hint, positional, keywords)

@@ -13,12 +13,13 @@ from portcheck.frontends.nki.bind import as_dtype, as_space, same_space
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, flag_called, some_flag
 from portcheck.frontends.nki.dunders import has_own_equality
-from portcheck.frontends.nki.enumerations import plain_value
+from portcheck.frontends.nki.enumerations import members_of, plain_value
 from portcheck.frontends.nki.failure import ForkError
 from portcheck.frontends.nki.holding import is_small
 from portcheck.frontends.nki.operators import is_tile, numbers, on_tiles
 from portcheck.frontends.nki.values import (
     Class,
+    ClassKind,
     Counter,
     Either,
     External,
@@ -47,6 +48,7 @@ _COMPARISONS: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
 
 def comparison(context: Context, kind: type[cst.CSTNode], left: Value, right: Value, text: str) -> Value:
     """One comparison; identity and membership are decided where the values are known."""
+    left, right = context.resolve(left), context.resolve(right)
     for side in (left, right):
         if isinstance(side, Either):
             return _of_either(context, kind, side, left, right, text)
@@ -95,6 +97,9 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
     is_equal: bool | None = None
     wanted = operator is Operator.EQUAL
     left, right = _as_items(context, left, right), _as_items(context, right, left)
+    flag = _of_member(context, left, right) or _of_member(context, right, left)
+    if flag is not None:
+        return flag if wanted else unary(Operator.LOGICAL_NOT, flag)
     left, right = plain_value(left) or left, plain_value(right) or right
     if isinstance(left, Items) and isinstance(right, Items):
         if len(left.values) != len(right.values):
@@ -133,6 +138,19 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
             return flag_called(f"{first} == {second}" if wanted else f"{first} != {second}")
         is_equal = first == second if first is not None and second is not None else left == right
     return None if is_equal is None else literal(is_equal is wanted)
+
+
+def _of_member(context: Context, value: Value, member: Value) -> Expr | None:
+    """Whether a parameter is this member of an enumeration; it is not where it is another one."""
+    if not isinstance(value, KernelParameter) or not isinstance(member, Instance) or plain_value(member) is not member:
+        return None
+    owner = member.owner
+    if owner.kind is not ClassKind.ENUMERATION or context.facts[value.name].is_tensor:
+        return None
+    flags = {item.record: flag_called(f"{value.name} == {owner.name}.{item.record}") for item in members_of(owner)}
+    others = (flag for name, flag in flags.items() if name != member.record)
+    is_other = any(context.holding.get(flag) for flag in others)
+    return literal(False) if is_other else flags.get(member.record)
 
 
 _EQUALITY: Mapping[Operator, type[cst.CSTNode]] = {Operator.EQUAL: cst.Equal, Operator.NOT_EQUAL: cst.NotEqual}

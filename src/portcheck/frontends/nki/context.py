@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
 from portcheck.frontends.nki.arithmetic import implied
 from portcheck.frontends.nki.facts import Facts
+from portcheck.frontends.nki.failure import ForkError
 from portcheck.frontends.nki.frame import Frame
 from portcheck.frontends.nki.mutation import Journal
 from portcheck.frontends.nki.noted import Noted
@@ -111,6 +112,13 @@ class Context:
             if holds is None:
                 return value
             value = value.first if holds else value.second
+        return value
+
+    def certain(self, value: Value) -> Value:
+        """`value`, or the one of two values that it is here; raises ForkError where that is not known."""
+        value = self.resolve(value)
+        if isinstance(value, Either):
+            raise ForkError(value.condition)
         return value
 
     @contextmanager

@@ -9,7 +9,7 @@ from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT32, D
 from portcheck.frontends.nki.arithmetic import is_one, known, product, same
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.enumerations import plain_value
-from portcheck.frontends.nki.failure import ForkError, MisunderstoodError
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.fitting import misfit
 from portcheck.frontends.nki.stacking import note, slot
 from portcheck.frontends.nki.values import (
@@ -92,8 +92,8 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
             return load(context, value).expression
         case Unknown(text, _, parts) if not parts and text:
             return context.number_of(value)
-        case Either(condition):
-            raise ForkError(condition)
+        case Either():
+            return as_number(context, context.certain(value))
         case _:
             return None
 
@@ -103,8 +103,8 @@ def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = ""
     match value:
         case View():
             return value if is_in_sight(context, value) else None
-        case Either(condition):
-            raise ForkError(condition)
+        case Either():
+            return as_view(context, context.certain(value), rank, hint)
         case Parameter(name):
             if rank > _ASSUMED_RANK:
                 context.facts[name].seen_at_least(rank)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import libcst as cst
@@ -33,6 +34,8 @@ from portcheck.knowledge import Knowledge, NkiVersion
 CALL_DEPTH = 12
 """Calls inlined into one another; a deeper one is kept as a call."""
 _PASSES = 3
+_RESERVE = 10_000
+"""Nodes that may be evaluated to find what a kernel that is given up calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,9 @@ def _give_up(context: Context, frame: Frame, reason: str, function: Function) ->
     tensors = [parameter for parameter, fact in context.facts.items() if fact.is_tensor]
     written = [*tensors, *context.builder.buffers_in_sight]
     context.opaque(reason, function.name, writes=written, kind=OpaqueKind.LIMIT)
-    note_calls(context, frame, function.node, reason, may_be_noted=True)
+    context.fuel = max(context.fuel, _RESERVE)
+    with suppress(OutOfFuelError):
+        note_calls(context, frame, function.node, reason, may_be_noted=True)
 
 
 def _parameters(context: Context, function: Function) -> Iterator[KernelParameter]:

@@ -36,12 +36,12 @@ def leaves_of(value: Value | None) -> list[Value]:
     ]
 
 
-def either_in(value: Value | None) -> Either | None:
+def either_in(context: Context, value: Value | None) -> Either | None:
     """One of two values by a condition that is not known: `value` itself, or the first in a tuple of them."""
-    pending = [value]
+    pending = [value] if value is not None else []
     seen: set[int] = set()
     while pending:
-        item = pending.pop()
+        item = context.resolve(pending.pop())
         if isinstance(item, Either):
             return item
         if isinstance(item, Items) and not item.lost and id(item) not in seen:

@@ -22,10 +22,12 @@ def merge(
     first: Mapping[str, Value],
     second: Mapping[str, Value],
     used: frozenset[str] | None = None,
+    variables: frozenset[str] = frozenset(),
 ) -> dict[str, Value]:
     """What each name stands for after a branch whose arms are `bodies`; what has to be done is added to the arms.
 
-    `used` are the names that the text around the branch mentions (None: any may be).
+    `used` are the names that the text around the branch mentions (None: any may be), `variables` those of a function:
+    whoever uses one of them that one arm alone binds has run that arm, or fails.
     """
     merged: dict[str, Value] = {}
     for name in [*first, *(name for name in second if name not in first)]:
@@ -33,8 +35,10 @@ def merge(
         one, other = first.get(name, unbound), second.get(name, unbound)
         if alike(one, other):
             merged[name] = one
-        elif unbound in (one, other) and used is not None and name not in used:
-            merged[name] = unbound
+        elif one is unbound or other is unbound:
+            body, value = (bodies[0], one) if other is unbound else (bodies[1], other)
+            found = _lasting(context, body, value) if name in variables else None
+            merged[name] = found if found is not None else unbound
         else:
             merged[name] = _merged(context, condition, bodies, name, one, other)
     return merged

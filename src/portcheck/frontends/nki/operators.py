@@ -12,7 +12,7 @@ from portcheck.frontends.nki.attributes import items_of
 from portcheck.frontends.nki.bind import Call, as_dtype
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import as_number, operand, some_flag
-from portcheck.frontends.nki.failure import ForkError, MisunderstoodError
+from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.lowering.compute import combine
 from portcheck.frontends.nki.lowering.functions import single
@@ -71,9 +71,7 @@ _LOGICAL = {Operator.BITWISE_AND: Operator.LOGICAL_AND, Operator.BITWISE_OR: Ope
 
 def binary_operation(context: Context, kind: type[cst.CSTNode], left: Value, right: Value, text: str) -> Value:
     """`left operator right`."""
-    for side in (left, right):
-        if isinstance(side, Either):
-            raise ForkError(side.condition)
+    left, right = context.certain(left), context.certain(right)
     if kind is cst.MatrixMultiply and is_tile(context, left) and is_tile(context, right):
         return product_of_tiles(context, left, right)
     if kind not in BINARY:
@@ -112,8 +110,7 @@ def _is_predicate(value: Grid | Expr) -> bool:
 
 def unary_operation(context: Context, kind: type[cst.CSTNode], value: Value, text: str) -> Value:
     """`operator value`."""
-    if isinstance(value, Either):
-        raise ForkError(value.condition)
+    value = context.certain(value)
     operator = _UNARY.get(kind)
     if kind is cst.Plus:
         return value

@@ -69,13 +69,15 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
     changes.undo()
     context.release(marks)
     frame.names, frame.may_have_left = names, had_left
-    if forked is not None and len(context.holding) < FORKS and _means_the_same(context, forked):
+    if forked is not None and _can_fork(context, forked):
         return branching.fork(context, frame, statement, rest, forked)
     return skip(context, frame, statement, str(failure), kind=failure.kind)
 
 
-def _means_the_same(context: Context, condition: Expr) -> bool:
-    """Whether `condition` can be asked here: it uses no result or loop variable that is out of sight."""
+def _can_fork(context: Context, condition: Expr) -> bool:
+    """Whether `condition` can be asked here: it is open, and uses no result or loop variable that is out of sight."""
+    if condition in context.holding or len(context.holding) >= FORKS:
+        return False
     running = {made.variable.name for made in context.rounds if made is not None and made.variable is not None}
     return context.builder.sees(condition) and not (symbols_in(condition) & context.bound) - running
 
@@ -129,7 +131,7 @@ def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
                 _assume(context, evaluate(context, frame, test), frame.segment.text(test))
             case cst.Return(value=returned):
                 result = evaluate(context, frame, returned) if returned is not None else NONE
-                either = either_in(result) if not context.inlining else None
+                either = either_in(context, result) if not context.inlining else None
                 if either is not None:
                     raise ForkError(either.condition)
                 return Flow(FlowKind.RETURN, result, span=frame.segment.span(part))

@@ -59,7 +59,7 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
     """`target[chosen]`."""
     match target:
         case Either():
-            raise ForkError(target.condition)
+            return subscript(context, context.certain(target), chosen, hint, text)
         case View() | Result() if (condition := _condition(chosen)) is not None:
             return Masked(target, condition)
         case View() | Result():

@@ -1,0 +1,59 @@
+"""One of two values by a condition that is not known: what uses it runs for either, and asks once."""
+
+from __future__ import annotations
+
+from tests.frontends.nki.reading import kernel, opaques, program, stores
+
+from portcheck.ir import Branch, Const, Opaque, Store, operations
+from portcheck.ir.uses import UseKind
+
+ENUMERATION = "from enum import Enum\n\n\nclass Kind(Enum):\n    A = 1\n    B = 2\n"
+
+
+def test_a_tuple_that_holds_one_of_two_values_is_asked_for_once() -> None:
+    made = kernel("m = 4\nif n > 3:\n    m = None\ns = (128, m)\n"
+                  "t = nl.ndarray(s, dtype=nl.float32, buffer=nl.sbuf)")  # fmt: skip
+    assert [op.reason for op in opaques(made)] == ["nl.ndarray: the shape is not understood"]
+    branch = next(op for op in operations(made.body) if isinstance(op, Branch))
+    assert opaques(made)[0] in branch.then
+    assert [op for op in operations(branch.otherwise) if isinstance(op, Opaque)] == []
+
+
+def test_where_a_parameter_is_one_member_it_is_no_other() -> None:
+    made = kernel("if kind == Kind.A:\n    if Kind.B == kind:\n        nisa.memset(a, 0.0)\n"
+                  "    nisa.memset(b, 0.0)\nelse:\n    if kind != Kind.B:\n        nisa.memset(a, 1.0)",
+                  ENUMERATION, "x, kind: Kind")  # fmt: skip
+    assert opaques(made) == []
+    outer, *inner = [op for op in operations(made.body) if isinstance(op, Branch)]
+    assert [op.access.buffer for op in stores(outer.then)] == ["b"]
+    assert [op.access.buffer for op in stores(outer.otherwise)] == ["a"]
+    assert len(inner) == 1
+
+
+def test_a_comparison_with_a_member_is_the_same_condition_wherever_it_is_written() -> None:
+    made = kernel("if same(kind, Kind.A):\n    if kind == Kind.A:\n        nisa.memset(a, 0.0)",
+                  f"{ENUMERATION}\n\ndef same(one, other):\n    return one == other\n", "x, kind: Kind")  # fmt: skip
+    assert len([op for op in operations(made.body) if isinstance(op, Branch)]) == 1
+    assert len(stores(made.body)) == 1
+
+
+def test_a_tile_that_one_arm_binds_is_that_tile_where_it_is_used() -> None:
+    made = kernel("if n > 3:\n    t = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)\n    nisa.memset(t, 1.0)\n"
+                  "nisa.tensor_copy(dst=a, src=t)")  # fmt: skip
+    assert opaques(made) == []
+    assert [op.access.buffer for op in stores(made.body)] == ["t", "a"]
+    assert [type(op) for op in made.body if isinstance(op, Branch | Store)] == [Branch, Store]
+
+
+def test_what_one_arm_puts_into_a_table_may_be_missing() -> None:
+    made = kernel("d = {}\nif n > 3:\n    d['t'] = 1.0\nnisa.memset(a, d['t'])")
+    assert all(not isinstance(op.value, Const) for op in stores(made.body))
+
+
+def test_the_calls_of_a_kernel_that_is_given_up_are_noted() -> None:
+    loops = "for t in [a] * 60:\n    for u in [b] * 60:\n"
+    loops += "        nisa.memset(u, 1.0 + 1.0)\n        v = [1, 2, 3, 4, 5, 6]\n"
+    made = program(f"{loops}clear(a)\nnisa.tensor_copy(dst=a, src=b)", "def clear(t):\n    nisa.memset(t, 0.0)\n")
+    assert "the kernel is too long to be evaluated" in [op.reason for op in opaques(made.kernels[0])]
+    noted = [use.is_understood for use in made.uses if use.kind is UseKind.CALL and use.name.endswith("tensor_copy")]
+    assert noted == [False]
