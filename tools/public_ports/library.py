@@ -13,16 +13,18 @@ _CORE = "src/nkilib_src/nkilib/core/"
 _EXPERIMENTAL = "src/nkilib_src/nkilib/experimental/"
 
 
-def called(module: str, function: str, *names: str, **arguments: Any) -> tuple[Array, ...]:
-    """The results of a reference, by name, or its one result; arrays of floats are given in float64."""
+def called(module: str, function: str, *names: str, is_wide: bool = True, **arguments: Any) -> tuple[Array, ...]:
+    """The results of a reference, by name if it names them; arrays of floats are given in float64, or as they are."""
     given = {
-        name: tensor(wide(value) if value.dtype.kind not in "iub" else value)
+        name: tensor(wide(value) if is_wide and value.dtype.kind not in "iub" else value)
         if isinstance(value, np.ndarray)
         else value
         for name, value in arguments.items()
     }
     found = reference(module, function)(**given)
-    return tuple(array(found[name]) for name in names) if names else (array(found),)
+    if names and isinstance(found, dict):
+        return tuple(array(found[name]) for name in names)
+    return tuple(array(item) for item in found) if isinstance(found, tuple) else (array(found),)
 
 
 def running_sums(random: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Run:
@@ -58,7 +60,8 @@ def largest(random: np.random.Generator, shape: tuple[int, ...]) -> Run:
         values, places = called(
             "core.max.cascaded_max_torch", "cascaded_max_torch_ref", "max_values", "max_indices", input_tensor=data
         )
-        return exact(values), exact(places.astype(np.uint32))
+        # Results are returned as a reshape of what is written.
+        return exact(values.reshape(1, -1)), exact(places.astype(np.uint32).reshape(1, -1))
 
     return Run(arguments={"input_tensor": data}, reference=wanted, grid=(1,))
 
@@ -139,7 +142,7 @@ def flattened(random: np.random.Generator, rows: int, length: int, block: int, t
         "input_tensor": data, "f_len": block, "output_len": total, "row_offsets": offsets, "row_offsets_start": None,
         "padding_val": -1,
     }  # fmt: skip
-    return Run(arguments=arguments, reference=wanted, grid=(1,))
+    return Run(arguments=arguments, reference=wanted, grid=(2,))
 
 
 def projection(
@@ -203,11 +206,12 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         file=_CORE + "subkernels/find_nonzero_indices.py", kernel="find_nonzero_indices", build=nonzeros,
-        is_static=True, sizes=({"length": 256, "columns": 16, "chunk": None},),
+        is_static=True, values=(("index_dtype", "nl.int32"),),
+        sizes=({"length": 256, "columns": 16, "chunk": None},),
     ),
     Case(
         file=_CORE + "subkernels/indexed_flatten.py", kernel="indexed_flatten", build=flattened, is_static=True,
-        sizes=({"rows": 4, "length": 256, "block": 64, "total": 1088},),
+        sizes=({"rows": 5, "length": 1024, "block": 64, "total": 5248},),
     ),
     Case(
         file=_CORE + "output_projection/output_projection_tkg.py", kernel="output_projection_tkg", build=projection,
