@@ -1,4 +1,4 @@
-"""nki-library: kernels of models (norms, losses, projections, convolution, routing) against the functions beside them."""
+"""nki-library: kernels of models (norms, losses, projections, convolution, routing) against their references."""
 
 from __future__ import annotations
 
