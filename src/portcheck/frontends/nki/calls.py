@@ -21,7 +21,7 @@ from portcheck.frontends.nki.lowering import lower_call
 from portcheck.frontends.nki.mutation import lose_all
 from portcheck.frontends.nki.object_calls import object_call
 from portcheck.frontends.nki.objects import instantiated
-from portcheck.frontends.nki.python_calls import python_call
+from portcheck.frontends.nki.python_calls import is_of_numbers, python_call
 from portcheck.frontends.nki.python_methods import method_call
 from portcheck.frontends.nki.uses import note_call, note_unknown_call
 from portcheck.frontends.nki.values import (
@@ -159,6 +159,9 @@ def _external(
             return modelled
         if name.rpartition(".")[2] == "dtype" and len(positional) == 1:
             return positional[0]
+        if is_of_numbers(name):
+            given = [*positional, *keywords.values()]
+            return context.unknown(f"{via}()", f"{via} of what is not understood", *given, kind=OpaqueKind.CALL)
     root = name.partition(".")[0]
     is_plain = is_nki(name) or root in ARRAY_LIBRARIES or root in sys.stdlib_module_names or "." not in name
     return kept(context, via, positional, keywords, is_plain=is_plain)

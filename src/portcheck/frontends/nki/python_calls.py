@@ -22,6 +22,11 @@ def is_builtin(name: str) -> bool:
     return name in NUMBERS or name in SEQUENCES or name in _OTHERS or name in _SILENT or name in _TYPES
 
 
+def is_of_numbers(name: str) -> bool:
+    """Whether `name` is a function of Python that gives a number and does nothing else."""
+    return name.removeprefix("math.") in NUMBERS
+
+
 def python_call(context: Context, name: str, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
     """The value of a call of a Python function by its qualified name; None when it is not modelled.
 
