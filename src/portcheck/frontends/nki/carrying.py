@@ -11,9 +11,21 @@ from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.data import Operand, allocate, as_number, load, operand, store
 from portcheck.frontends.nki.failure import NeedsUnrollingError
 from portcheck.frontends.nki.frame import Frame, assigned_names, children, read_names, read_outside
-from portcheck.frontends.nki.series import view_at
+from portcheck.frontends.nki.series import at, view_at
 from portcheck.frontends.nki.stacking import innermost
-from portcheck.frontends.nki.values import Either, Grid, Items, Parameter, Result, Table, Unknown, Value, View
+from portcheck.frontends.nki.values import (
+    Counter,
+    Either,
+    Grid,
+    Items,
+    Parameter,
+    Result,
+    Stretch,
+    Table,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
 from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
 from portcheck.ir.expr import refs_in
 from portcheck.ir.walk import operations
@@ -124,7 +136,8 @@ def escaping(
         value = frame.names.get(name)
         if name in held or not isinstance(value, Result) or value.view is not None:
             continue
-        if refs_in(value.expression) & inside and name in read_outside(frame.root, block):
+        has_one_size = all(map(context.builder.sees, (*value.real, *value.shape)))
+        if has_one_size and refs_in(value.expression) & inside and name in read_outside(frame.root, block):
             view = allocate(context, name, value.dtype, value.real, value.space, via="=")
             with context.builder.continued(body):
                 store(context, view, Operand(value.expression, value.dtype, value.real), via="=", mask=value.mask)
@@ -197,5 +210,7 @@ def _at(value: Value, symbols: dict[str, Expr]) -> Value:
             return Either(substitute(condition, symbols), _at(first, symbols), _at(second, symbols))
         case Grid(expression, axes):
             return Grid(substitute(expression, symbols), axes)
+        case Counter() | Stretch():
+            return at(value, symbols)
         case _:
             return value

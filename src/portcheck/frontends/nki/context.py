@@ -142,9 +142,10 @@ class Context:
 
     def release(self, marks: tuple[int, int, int, int]) -> None:
         """Gives back the names taken, and takes back what was noted and asserted, since `marks`."""
-        for taken, kept in zip((self.buffers, self.symbols), marks[:2], strict=True):
-            while len(taken) > kept:
-                taken.popitem()
+        while len(self.buffers) > marks[0]:
+            self.buffers.popitem()
+        while len(self.symbols) > marks[1]:
+            self.builder.give_back(self.symbols.popitem()[0])
         self.noted.take_back(marks[2])
         self.asserted = self.asserted[: marks[3]]
 

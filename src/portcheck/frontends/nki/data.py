@@ -110,13 +110,9 @@ def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = ""
                 context.facts[name].seen_at_least(rank)
             return context.parameter_view(name, rank)
         case Result():
-            if value.view is None and not context.builder.sees(value.expression):
-                return None
-            if (
-                value.view is not None
-                and not is_in_sight(context, value.view)
-                and context.builder.sees(value.expression)
-            ):
+            if value.view is None or not is_in_sight(context, value.view):
+                if not all(map(context.builder.sees, (value.expression, *value.real, *value.shape))):
+                    return None
                 value.view = None
             return settled(context, value, hint)
         case _:
@@ -128,6 +124,7 @@ def is_in_sight(context: Context, view: View) -> bool:
     name = view.buffer.name
     is_register = any(item.buffer.name == name for item in context.registers.values())
     is_seen = is_register or name in context.facts or context.builder.sees_buffer(name)
+    is_seen = is_seen and all(map(context.builder.sees, (*view.index, *view.shape)))
     return is_seen and all(is_in_sight(context, item.source) for item in view.gathered)
 
 

@@ -117,6 +117,7 @@ def _attempted(
     better = _better(context, frame, made, carried, left) or settle(context, made, growth, left)
     if better is not None:
         return better, flow, left
+    context.builder.end(variable)
     escaped = escaping(context, frame, loop.block, held, body)
     if body or not growth:
         loop.emit(variable, tuple(body))

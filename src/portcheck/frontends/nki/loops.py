@@ -62,7 +62,7 @@ def _whole(context: Context, frame: Frame, statement: cst.For | cst.While, run: 
 
 
 def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
-    iterated = context.evaluate(context, frame, statement.iter, "")
+    iterated = _in_sight(context, context.evaluate(context, frame, statement.iter, ""))
     values = items_of(context, iterated)
     series = series_of(context, iterated)
     if isinstance(iterated, Counter) or (series is not None and values is None):
@@ -80,6 +80,14 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
             raise NeedsUnrollingError
         return skip(context, frame, statement, _not_iterated(iterated), kind=OpaqueKind.CONTROL)
     return _unrolled(context, frame, statement, values)
+
+
+def _in_sight(context: Context, iterated: Value) -> Value:
+    """What is iterated; a range whose ends mean nothing here is not known."""
+    if not isinstance(iterated, Counter):
+        return iterated
+    is_seen = all(map(context.builder.sees, (iterated.start, iterated.stop, iterated.step)))
+    return iterated if is_seen else context.unknown(iterated.call, "its ends are not known here")
 
 
 def _kind(context: Context, counter: Counter) -> AxisKind:

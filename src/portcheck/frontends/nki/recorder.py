@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from portcheck.ir import Alloc, Builder, Expr, Op, ValueType
+from portcheck.ir import Alloc, Builder, Expr, Op, Ref, Symbol, ValueType
 from portcheck.ir.build import OperationType
-from portcheck.ir.expr import refs_in
+from portcheck.ir.expr import subexpressions
 from portcheck.ir.value_checks import access_problems, value_problems
 from portcheck.ir.walk import accesses, operations
 
@@ -22,6 +22,7 @@ class Recorder(Builder):
         self._allocated: list[set[str]] = [set()]
         self._made: dict[int, Op] = {}
         self._types: dict[str, ValueType] = {}
+        self._ended: set[str] = set()
 
     @contextmanager
     def region(self) -> Iterator[list[Op]]:
@@ -70,14 +71,27 @@ class Recorder(Builder):
         self._visible[-1].update(op.id for op in body)
         self._allocated[-1].update(op.name for op in body if isinstance(op, Alloc))
 
+    def end(self, variable: str) -> None:
+        """From now on the loop variable `variable` is out of sight."""
+        self._ended.add(variable)
+
+    def give_back(self, variable: str) -> None:
+        """The name `variable` may stand for something else from now on."""
+        self._ended.discard(variable)
+
     @property
     def buffers_in_sight(self) -> tuple[str, ...]:
         """The buffers that were allocated where they can be seen from here."""
         return tuple(sorted(name for level in self._allocated for name in level))
 
     def sees(self, expression: Expr) -> bool:
-        """Whether every result that `expression` uses can be seen from here."""
-        return all(any(number in level for level in self._visible) for number in refs_in(expression))
+        """Whether every result and every loop variable that `expression` uses can be seen from here."""
+        for node in subexpressions(expression):
+            if isinstance(node, Ref) and not any(node.id in level for level in self._visible):
+                return False
+            if isinstance(node, Symbol) and node.name in self._ended:
+                return False
+        return True
 
     def sees_buffer(self, name: str) -> bool:
         """Whether the buffer `name` was allocated where it can be seen from here."""

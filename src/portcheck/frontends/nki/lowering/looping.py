@@ -27,6 +27,7 @@ def counted(call: Call) -> Value:
         context.call(context, function, [Symbol(variable, INT64)], {})
     values = Range(start=start, stop=stop, step=step)
     context.builder.emit(Loop, via=call.via, variable=variable, values=values, body=tuple(body))
+    context.builder.end(variable)
     return NONE
 
 
