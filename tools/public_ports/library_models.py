@@ -166,7 +166,12 @@ def routing(random: np.random.Generator, tokens: int, hidden: int, experts: int,
             near(affinities, np.float32, terms=off),
         )  # fmt: skip
 
-    return Run(arguments=given, reference=wanted, grid=(1,))
+    flags = (
+        "norm_topk_prob", "use_column_tiling", "use_indirect_dma_scatter", "return_eager_affi",
+        "use_PE_broadcast_w_bias", "shard_on_tokens", "skip_store_expert_index", "skip_store_router_logits",
+    )  # fmt: skip
+    arguments = {**given, "router_pre_norm": True, **dict.fromkeys(flags, False)}
+    return Run(arguments=arguments, reference=wanted, grid=(1,))
 
 
 def gathered_sums(random: np.random.Generator, rows: int, hidden: int, tokens: int, k: int) -> Run:

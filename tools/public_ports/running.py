@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from tools.public_ports.case import Array, Case, Run, Wanted
 
-from portcheck.core.errors import PortcheckError
+from portcheck.core.errors import InputError, PortcheckError
 from portcheck.core.source import SourceFile
 from portcheck.execution.tiles import Event, Execution, Options, run
 from portcheck.frontends.nki import NkiOptions, read_nki
@@ -37,6 +37,8 @@ class Outcome:
 def lowered(path: Path, kernel: str, options: NkiOptions) -> Program:
     """The program of one kernel, launched once."""
     module = read_nki(SourceFile(str(path), path.read_text()), options)
+    if kernel not in {signature.name for signature in module.kernels}:
+        raise InputError(f"{kernel} is not taken for a kernel", "kernels are decorated, or call NKI themselves")
     return replace(module.lower([kernel]), launches=(Launch(kernel=kernel),))
 
 

@@ -385,3 +385,8 @@ def test_the_space_of_a_tile_is_compared_and_used() -> None:
     assert kinds(made) == ["Alloc"] * 6
     assert [op.type.space for op in operations(made.body) if isinstance(op, Alloc)][-1] is Space.PSUM
     assert kinds(kernel(CURRENT, "n, m = x.shape\nassert x.buffer == nl.private_hbm")) == ["Assume"]
+
+
+def test_a_dtype_is_compared_by_its_text() -> None:
+    body = f"{TILES}assert str(a.dtype) == str(nl.float32)\nassert str(b.dtype) != str(nl.float32)\n"
+    assert kinds(kernel(CURRENT, body)) == ["Alloc"] * 5

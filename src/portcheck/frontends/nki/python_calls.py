@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from portcheck.frontends.nki.arithmetic import literal
+from portcheck.frontends.nki.bind import as_dtype
 from portcheck.frontends.nki.context import Context
 from portcheck.frontends.nki.failure import MisunderstoodError
 from portcheck.frontends.nki.instances import is_instance
 from portcheck.frontends.nki.python_numbers import NUMBERS
 from portcheck.frontends.nki.python_sequences import SEQUENCES, Invoke
 from portcheck.frontends.nki.texts import text_of, unknown_text
-from portcheck.frontends.nki.values import NONE, Text, Value
+from portcheck.frontends.nki.values import NONE, External, Format, Text, Value
 
 Arguments = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -60,7 +61,9 @@ def _instance(context: Context, arguments: Arguments) -> Value | None:
 
 
 def _text(context: Context, arguments: Arguments) -> Value:
-    found = text_of(arguments[0]) if arguments else ""
+    given = arguments[0] if arguments else Text("")
+    dtype = as_dtype(context, given) if isinstance(given, External) else None
+    found = text_of(given if dtype is None else Format(dtype))
     return Text(found) if found is not None else unknown_text(context, "str()", *arguments)
 
 
