@@ -133,6 +133,10 @@ NASTY = {
     "mutual_recursion": HEAD
     + "def f(a):\n    return g(a) + g(a)\ndef g(a):\n    return f(a) + f(a)\n@nki.jit\ndef k(x):\n    return f(x)\n",
     "recursive_constants": HEAD + "A = B\nB = A\n@nki.jit\ndef k(x):\n    return nl.ndarray((A, B))\n",
+    "lambdas_that_double": KERNEL
+    + "    f = lambda a: a\n"
+    + "".join(f"    f{i} = lambda a: f{i - 1 if i else ''}(f{i - 1 if i else ''}(a))\n" for i in range(30))
+    + "    nisa.memset(x, f29(y))\n",
     "recursive_lambda": KERNEL + "    f = lambda a: f(a)\n    return f(x)\n",
     "star_imports": "from nki import *\nfrom nki.language import *\nfrom nki.isa import *\n@jit\ndef k(x):\n"
     "    dma_copy(x, x)\n",

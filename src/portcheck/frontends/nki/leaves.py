@@ -53,7 +53,7 @@ def either_in(context: Context, value: Value | None) -> Either | None:
 def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
     """The buffers that `values` stand in."""
     found: list[str] = []
-    for value in _with_parts(values):
+    for value in _with_parts(context, values):
         if isinstance(value, View):
             found.extend([value.buffer.name] if is_in_sight(context, value) else [])
             found.extend(name for item in value.gathered for name in buffers_of(context, item.source))
@@ -66,11 +66,19 @@ def buffers_of(context: Context, *values: Value | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _with_parts(values: Sequence[Value | None]) -> Iterator[Value]:
+_PARTS = 32
+"""Parts of what is not understood that are looked at for the price of one syntax node."""
+
+
+def _with_parts(context: Context, values: Sequence[Value | None]) -> Iterator[Value]:
     """`values` with what is not understood replaced by what it was made from, each once."""
     pending = [value for value in reversed(values) if value is not None]
     seen: set[int] = set()
+    visited = 0
     while pending:
+        visited += 1
+        if visited % _PARTS == 0:
+            context.burn()
         value = pending.pop()
         if not isinstance(value, Unknown):
             yield value
@@ -82,7 +90,7 @@ def _with_parts(values: Sequence[Value | None]) -> Iterator[Value]:
 def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:
     """The results and numbers among `values`."""
     found: list[Expr] = []
-    for value in _with_parts(values):
+    for value in _with_parts(context, values):
         if isinstance(value, Result) and (value.view is None or not is_in_sight(context, value.view)):
             found.extend([value.expression] if context.builder.sees(value.expression) else [])
         elif isinstance(value, Masked | Joining):
