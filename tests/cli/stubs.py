@@ -29,8 +29,10 @@ class Request:
     nki_version: str | None = None
     defines: tuple[tuple[str, str], ...] = ()
     include_roots: tuple[str, ...] = ()
+    nki_roots: tuple[str, ...] = ()
     shapes: tuple[tuple[str, str], ...] = ()
     dtypes: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
     nvcc_flags: str = ""
     assumptions: tuple[str, ...] = ()
 

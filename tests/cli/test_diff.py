@@ -1,4 +1,5 @@
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ from tests.cli.stubs import Portcheck, Request, Rooms
 
 from portcheck.core.errors import InputError, KnowledgeError, PortcheckError
 from portcheck.core.report import Verdict
+from portcheck.pipeline import request
 
 
 @pytest.mark.parametrize(
@@ -192,3 +194,7 @@ def test_the_traceback_is_shown_on_request(rooms: Rooms, portcheck: Portcheck, m
 def test_wrong_usage_ends_with_2(arguments: tuple[str, ...], rooms: Rooms, portcheck: Portcheck) -> None:
     outcome = portcheck(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
+
+
+def test_the_stub_of_a_request_has_the_fields_of_a_request() -> None:
+    assert [item.name for item in fields(Request)] == [item.name for item in fields(request.Request)]
