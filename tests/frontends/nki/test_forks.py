@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.frontends.nki.reading import kernel, opaques, program, stores
 
-from portcheck.ir import Branch, Const, Opaque, Store, operations
+from portcheck.ir import Apply, Branch, Const, Opaque, Operator, Store, operations
 from portcheck.ir.uses import UseKind
 
 ENUMERATION = "from enum import Enum\n\n\nclass Kind(Enum):\n    A = 1\n    B = 2\n"
@@ -57,3 +57,15 @@ def test_the_calls_of_a_kernel_that_is_given_up_are_noted() -> None:
     assert "the kernel is too long to be evaluated" in [op.reason for op in opaques(made.kernels[0])]
     noted = [use.is_understood for use in made.uses if use.kind is UseKind.CALL and use.name.endswith("tensor_copy")]
     assert noted == [False]
+
+
+def test_a_parameter_that_is_in_a_tuple_is_one_of_its_members() -> None:
+    made = kernel("if kind in (Kind.A, Kind.B):\n    if kind not in (Kind.A, Kind.B):\n        nisa.memset(a, 0.0)\n"
+                  "else:\n    if kind == Kind.A:\n        nisa.memset(b, 0.0)\n    nisa.memset(a, 1.0)",
+                  f"{ENUMERATION}    C = 3\n", "x, kind: Kind")  # fmt: skip
+    assert opaques(made) == []
+    outer, *inner = [op for op in operations(made.body) if isinstance(op, Branch)]
+    assert inner == []
+    assert isinstance(outer.condition, Apply)
+    assert outer.condition.operator is Operator.LOGICAL_OR
+    assert [op.access.buffer for op in stores(made.body)] == ["a"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 import libcst as cst
 
@@ -214,7 +215,25 @@ def _membership(context: Context, left: Value, right: Value, text: str, *, negat
     decided = [known(part) if isinstance(part, Const | Apply) else None for part in parts]
     if any(decided):
         return literal(not negated)
-    return literal(negated) if all(part is not None for part in decided) else some_flag(context, text)
+    open_parts = [part for part, answer in zip(parts, decided, strict=True) if answer is None]
+    if not open_parts:
+        return literal(negated)
+    found = _any_of(open_parts)
+    if found is None:
+        return some_flag(context, text)
+    return unary(Operator.LOGICAL_NOT, found) if negated else found
+
+
+def _any_of(parts: Sequence[Value]) -> Expr | None:
+    """Whether one of a few conditions holds; None where one is no condition, or there are many."""
+    conditions = [part for part in parts if isinstance(part, Apply) and part.dtype == BOOL]
+    if len(conditions) != len(parts) or len(parts) > _FEW:
+        return None
+    return reduce(lambda one, other: Apply(Operator.LOGICAL_OR, (one, other), BOOL), conditions[1:], conditions[0])
+
+
+_FEW = 8
+"""Conditions that are joined."""
 
 
 def both(context: Context, left: Value, right: Value, text: str) -> Value:
