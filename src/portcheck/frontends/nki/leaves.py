@@ -71,7 +71,7 @@ _PARTS = 32
 
 
 def _with_parts(context: Context, values: Sequence[Value | None]) -> Iterator[Value]:
-    """`values` with what is not understood replaced by what it was made from, each once."""
+    """`values` with what is not understood replaced by what it was made from, and a choice by both, each once."""
     pending = [value for value in reversed(values) if value is not None]
     seen: set[int] = set()
     visited = 0
@@ -80,11 +80,12 @@ def _with_parts(context: Context, values: Sequence[Value | None]) -> Iterator[Va
         if visited % _PARTS == 0:
             context.burn()
         value = pending.pop()
-        if not isinstance(value, Unknown):
+        if not isinstance(value, Unknown | Either):
             yield value
         elif id(value) not in seen:
             seen.add(id(value))
-            pending.extend(reversed(value.parts))
+            parts = value.parts if isinstance(value, Unknown) else (value.first, value.second)
+            pending.extend(reversed(parts))
 
 
 def expressions_of(context: Context, *values: Value | None) -> tuple[Expr, ...]:

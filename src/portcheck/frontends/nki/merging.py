@@ -14,6 +14,9 @@ from portcheck.frontends.nki.mutation import Changes, State, alike, changing, pu
 from portcheck.frontends.nki.values import Either, Items, Key, Result, Unknown, Value, View
 from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator
 
+CHOICES = 8
+"""Values that one may be by conditions that are not known; text that uses it is evaluated once for each."""
+
 
 def merge(
     context: Context,
@@ -64,7 +67,25 @@ def _merged(
     lasting = [_lasting(context, body, value) for body, value in zip(bodies, (one, other), strict=True)]
     if lasting[0] is None or lasting[1] is None:
         return Unknown(name, f"{name} depends on a condition that is not known", (one, other), OpaqueKind.CONTROL)
-    return Either(condition, lasting[0], lasting[1])
+    return _either(condition, lasting[0], lasting[1], name)
+
+
+def _either(condition: Expr, one: Value, other: Value, name: str) -> Value:
+    """`one` or `other`; where neither is known, or it may be one of too many, something that is not known."""
+    choices = [*_choices(one), *_choices(other)]
+    first = choices[0]
+    if isinstance(first, Unknown) and all(isinstance(item, Unknown) for item in choices):
+        return Unknown(name, first.reason, (one, other), first.kind)
+    if len(choices) > CHOICES:
+        return Unknown(name, f"{name} may be one of more than {CHOICES} values", (one, other), OpaqueKind.LIMIT)
+    return Either(condition, one, other)
+
+
+def _choices(value: Value) -> list[Value]:
+    """The values that `value` may be."""
+    if isinstance(value, Either):
+        return [*_choices(value.first), *_choices(value.second)]
+    return [value]
 
 
 def _is_tuple(value: Value) -> TypeGuard[Items]:

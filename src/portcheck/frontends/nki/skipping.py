@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import libcst as cst
 
@@ -32,6 +33,7 @@ from portcheck.ir import Alloc, Branch, Expr, Leave, LeaveKind, Op, Opaque, Opaq
 from portcheck.ir import Call as KeptCall
 from portcheck.ir.walk import writes
 
+_TOLD = (cst.Call, cst.Attribute, cst.Nonlocal, cst.Global)
 _EFFECTS = (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)
 
 
@@ -111,7 +113,7 @@ def _keep(context: Context, frame: Frame, node: cst.CSTNode, reason: str, via: s
 
 def _forget_outer(context: Context, frame: Frame, node: cst.CSTNode) -> None:
     """Names of functions around this one that `node` declares as its own to change."""
-    for declaration in _inside(node):
+    for declaration in _told(node):
         for item in declaration.names if isinstance(declaration, cst.Nonlocal | cst.Global) else ():
             owner = _owner(frame, item.name.value)
             if owner is not None:
@@ -124,7 +126,7 @@ def _unknown(context: Context, name: str, *parts: Value) -> Unknown:
 
 def note_calls(context: Context, frame: Frame, node: cst.CSTNode, reason: str, *, may_be_noted: bool = False) -> None:
     """Notes the calls of NKI in `node`, which is not evaluated."""
-    for item in _inside(node):
+    for item in _told(node):
         name = imported_name(context, frame, item.func) if isinstance(item, cst.Call) else ""
         if is_nki(name):
             note_skipped(context, name, frame.segment.span(item), reason, may_be_noted=may_be_noted)
@@ -193,6 +195,12 @@ def _inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         item = stack.pop()
         yield item
         stack.extend(children(item))
+
+
+@lru_cache(maxsize=4096)
+def _told(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+    """The calls, attributes and declarations of outer names in `node`."""
+    return tuple(item for item in _inside(node) if isinstance(item, _TOLD))
 
 
 def may_leave(node: cst.CSTNode, in_loop: bool = False) -> bool:

@@ -28,6 +28,8 @@ def stream_shuffle(call: Call) -> Value:
     kept = [lane for lane, source in enumerate(pattern) if source == KEPT]
     if kept and destination is None:
         raise MisunderstoodError("the pattern keeps partitions of a destination that is not known")
+    if not value.shape:
+        raise MisunderstoodError("what is shuffled has no partitions")
     rows = destination.shape[0] if destination is not None and destination.shape else value.shape[0]
     shape = (rows, *value.shape[1:])
     sources = tuple(lane if source == KEPT else source for lane, source in enumerate(pattern))
