@@ -21,10 +21,10 @@ MOST_PROBLEMS = 4
 
 def main() -> int:
     arguments = read_arguments()
-    if arguments.library:
-        library_at(Path(arguments.library))
+    if arguments.nki_library:
+        library_at(Path(arguments.nki_library))
     collections = [
-        (arguments.samples, SAMPLES), (arguments.first_samples, FIRST_SAMPLES), (arguments.library, LIBRARY),
+        (arguments.samples, SAMPLES), (arguments.first_samples, FIRST_SAMPLES), (arguments.nki_library, LIBRARY),
     ]  # fmt: skip
     good: dict[str, bool] = {}
     runs = 0
@@ -46,10 +46,10 @@ def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.public_ports", description=__doc__)
     parser.add_argument("--samples", metavar="FOLDER", help="a checkout of nki-samples")
     parser.add_argument("--first-samples", metavar="FOLDER", help="a checkout of nki-samples of the first generation")
-    parser.add_argument("--library", metavar="FOLDER", help="a checkout of nki-library")
+    parser.add_argument("--library", dest="nki_library", metavar="FOLDER", help="a checkout of nki-library")
     parser.add_argument("--only", metavar="TEXT", default="", help="only kernels whose file or name holds TEXT")
     arguments = parser.parse_args()
-    if not (arguments.samples or arguments.first_samples or arguments.library):
+    if not (arguments.samples or arguments.first_samples or arguments.nki_library):
         parser.error("give at least one of --samples, --first-samples and --library")
     return arguments
 

@@ -14,8 +14,8 @@ from portcheck.frontends.nki.discovery import Definition, by_name, is_marked, ke
 from portcheck.frontends.nki.files import Files
 from portcheck.frontends.nki.generation import Generation, Text, generation_of, newest_version
 from portcheck.frontends.nki.launching import grids_in, wrapped_in
-from portcheck.frontends.nki.library import Library
 from portcheck.frontends.nki.parse import first_line
+from portcheck.frontends.nki.reach import Reach
 from portcheck.frontends.nki.screen import Fault, is_too_deep, screen
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Kernel, Launch, Opaque, OpaqueKind, Parameter, Program, Side, ValueType, integer
@@ -48,7 +48,7 @@ class NkiModule:
 
     source: SourceFile
     options: NkiOptions
-    library: Library | None
+    reach: Reach | None
     generation: Generation
     syntax_problem: Problem | None
 
@@ -91,7 +91,7 @@ class NkiModule:
         lowered = [self._kernel(builder, name, known[name]) for name in wanted]
         launches = tuple(self._launch(name) for name in names if name in known)
         wrapped = (self._wrapped(name, known[name]) for name in wanted)
-        notes = (*(self.library.notes if self.library is not None else ()), *(note for note in wrapped if note))
+        notes = (*(self.reach.notes if self.reach is not None else ()), *(note for note in wrapped if note))
         return Program(
             side=Side.NKI,
             path=self.source.path,
@@ -106,10 +106,10 @@ class NkiModule:
     def _uses_outside(self, wanted: Sequence[str], lowered: Sequence[Lowered]) -> tuple[Use, ...]:
         from portcheck.frontends.nki.outside import uses_outside
 
-        if self.library is None:
+        if self.reach is None:
             return ()
         lines = {line for item in lowered for path, line in item.functions if path == self.source.path}
-        return tuple(uses_outside(self.library.port, tuple(self._definitions.values()), wanted, lines))
+        return tuple(uses_outside(self.reach.port, tuple(self._definitions.values()), wanted, lines))
 
     @cached_property
     def _knowledge(self) -> Knowledge:
@@ -118,22 +118,22 @@ class NkiModule:
     @cached_property
     def _definitions(self) -> dict[str, Definition]:
         """The kernels by name."""
-        if self.library is None:
+        if self.reach is None:
             return {}
-        tree, aliases = self.library.port.screened.tree, self.library.port.aliases
+        tree, aliases = self.reach.port.screened.tree, self.reach.port.aliases
         wrapped = wrapped_in(tree, aliases, self._knowledge)
         return by_name(kernels_in(tree, aliases, self._knowledge, wrapped))
 
     @cached_property
     def _grids(self) -> Mapping[str, tuple[int, ...]]:
-        if self.library is None:
+        if self.reach is None:
             return {}
-        return grids_in(self.library.port.screened.tree, self.library.port.aliases, self._knowledge)
+        return grids_in(self.reach.port.screened.tree, self.reach.port.aliases, self._knowledge)
 
     def _wrapped(self, name: str, node: Definition) -> str:
         """What a report says of the decorators that do not make a kernel of a function: they are not followed."""
-        assert self.library is not None
-        aliases = self.library.port.aliases
+        assert self.reach is not None
+        aliases = self.reach.port.aliases
         others = [item for item in node.decorator_list if not is_marked(item, aliases, self._knowledge)]
         texts = ", ".join(ast.unparse(item)[:60] for item in others)
         return f"{name} is also decorated by {texts}, which is not followed" if others else ""
@@ -153,8 +153,8 @@ class NkiModule:
     def _kernel(self, builder: Recorder, name: str, node: Definition) -> Lowered:
         from portcheck.frontends.nki.kernels import Environment, Lowered, lower_kernel
 
-        assert self.library is not None
-        port = self.library.port
+        assert self.reach is not None
+        port = self.reach.port
         environment = Environment(
             self._knowledge, NkiVersion.parse(self.version), self.options.target, self.source.path,
             dict(self.options.shapes), dict(self.options.dtypes), dict(self.options.values),
@@ -195,10 +195,10 @@ def read_nki(source: SourceFile, options: NkiOptions) -> NkiModule:
         place = Position(screened.line, screened.column)
         problem = Problem(Span(source.path, place, place), screened.message)
         return NkiModule(source, options, None, Generation(options.version or newest_version(load()), ()), problem)
-    library = Library(source, screened, Files(source.path, options.roots))
-    files = [Text(scope.screened.tree, scope.imports, scope.aliases) for scope in library.reached()]
+    reach = Reach(source, screened, Files(source.path, options.roots))
+    files = [Text(scope.screened.tree, scope.imports, scope.aliases) for scope in reach.reached()]
     generation = generation_of(files, options.version, load())
-    return NkiModule(source, options, library, generation, None)
+    return NkiModule(source, options, reach, generation, None)
 
 
 def load_parser() -> None:

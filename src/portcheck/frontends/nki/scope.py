@@ -23,7 +23,7 @@ from portcheck.knowledge import load
 if TYPE_CHECKING:
     from portcheck.frontends.nki.context import Context
     from portcheck.frontends.nki.frame import Frame
-    from portcheck.frontends.nki.library import Library
+    from portcheck.frontends.nki.reach import Reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +37,8 @@ class _Binding:
 class Scope:
     """A file of a port. Its names are evaluated when they are first asked for, anew for every lowering."""
 
-    def __init__(self, library: Library, path: Path, shown: str, screened: Screened) -> None:
-        self._library = library
+    def __init__(self, reach: Reach, path: Path, shown: str, screened: Screened) -> None:
+        self._reach = reach
         self.path = path
         self.shown = shown
         self.screened = screened
@@ -121,7 +121,7 @@ class Scope:
 
     def assume(self, text: str) -> None:
         """Notes something that is taken to hold, which a report must say."""
-        self._library.assumed[text] = None
+        self._reach.assumed[text] = None
 
     def _bind(self, context: Context, home: Frame, name: str, binding: _Binding) -> None:
         if binding.imported is not None:
@@ -151,7 +151,7 @@ class Scope:
 
     def imported(self, context: Context, item: Imported) -> Value:
         """What an import binds."""
-        found = self._library.module(self, item)
+        found = self._reach.module(self, item)
         if item.member is None:
             return External(item.module) if found is None else Package(found)
         value = found.member(context, item.member) if found is not None else None
@@ -165,14 +165,14 @@ class Scope:
     def member(self, context: Context, name: str) -> Value | None:
         """What `name` is in this module: a name that it binds, or a module of the package."""
         found = self.value(context, name)
-        if found is None and (inner := self._library.inside(self, name)) is not None:
+        if found is None and (inner := self._reach.inside(self, name)) is not None:
             return Package(inner)
         return found
 
     def _starred(self, context: Context, name: str) -> Value | None:
         """What `from ... import *` brings as `name`; the last one that does."""
         for item in reversed(self._stars):
-            found = self._library.module(self, item)
+            found = self._reach.module(self, item)
             if found is not None and found.offers(name):
                 value = found.value(context, name)
                 if value is not None:
@@ -212,14 +212,14 @@ class Scope:
     def _followed(self, item: Imported) -> str:
         """The qualified name of something imported from another file of the port, which may only hand it on."""
         is_used = item.name in self._roots and item.member is not None
-        found = self._library.module(self, item) if is_used else None
-        if found is None or item.member is None or found in self._library.following:
+        found = self._reach.module(self, item) if is_used else None
+        if found is None or item.member is None or found in self._reach.following:
             return ""
-        self._library.following.add(found)
+        self._reach.following.add(found)
         try:
             return found.aliases.get(item.member, "")
         finally:
-            self._library.following.discard(found)
+            self._reach.following.discard(found)
 
     @cached_property
     def _roots(self) -> frozenset[str]:
@@ -254,7 +254,7 @@ class Scope:
 
     def _fails(self, item: Imported) -> bool:
         """Whether an import is of a file of the port that is not there."""
-        return self._library.is_missing(self, item)
+        return self._reach.is_missing(self, item)
 
     @cached_property
     def _bindings(self) -> dict[str, list[_Binding]]:

@@ -16,7 +16,7 @@ MOST_REACHED = 40
 """Files that are looked at for the version of a port; the largest entry of a public library reaches 35."""
 
 
-class Library:
+class Reach:
     """The files of one port; `missing` says for each module that was not found where it was looked for."""
 
     def __init__(self, source: SourceFile, screened: Screened, files: Files) -> None:
