@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from portcheck.core.finding import Certainty, Severity
 from portcheck.knowledge import ANY, LimitKind, Semantics, Together, Unknown
 from portcheck.rules._base import Draft, Example, Pair, rule
-from portcheck.rules.fit.consequences import consequence
+from portcheck.rules.fit.consequences import one_a_place
 from portcheck.rules.fit.examples import MATMUL_CUDA, MATMUL_LEGACY, MATMUL_NKI
 from portcheck.rules.fit.port import Call, Port, calls_of, port_of
 from portcheck.rules.fit.together import Joined, joined
@@ -54,19 +54,10 @@ def dtype_not_on_target(pair: Pair) -> Iterator[Draft]:
 
 def of_wrong_dtype(port: Port) -> Iterator[Draft]:
     """Operands of dtypes that their instructions do not take, one finding a place and operand."""
-    seen: set[tuple[str, str]] = set()
-    for call in calls_of(port):
-        for name, text, source in (*_made(call), *_alone(call), *_together(call)):
-            key = (str(call.use.span), name)
-            if key in seen:
-                continue
-            seen.add(key)
-            yield Draft(
-                message=f"{text}; {consequence(port, LimitKind.DTYPE)}.",
-                remedy="Convert the tile to a dtype that the instruction takes.",
-                nki=call.use.span,
-                because=(source,),
-            )
+    complaints = (
+        (call, *complaint) for call in calls_of(port) for complaint in (*_made(call), *_alone(call), *_together(call))
+    )
+    yield from one_a_place(port, complaints, LimitKind.DTYPE, "Convert the tile to a dtype that the instruction takes.")
 
 
 def _made(call: Call) -> Iterator[tuple[str, str, str]]:
@@ -78,8 +69,9 @@ def _made(call: Call) -> Iterator[tuple[str, str, str]]:
         facts = call.port.knowledge.dtype(dtype.name)
         if placed.parameter or dtype.is_symbolic or facts is None:
             continue
-        package = "neuronxcc.nki." if call.port.is_legacy else "nki."
-        if not any(spelling.startswith(package) for spelling in facts.nki):
+        releases = call.port.knowledge.releases
+        root = releases.at(call.port.version).root
+        if root not in {releases.root_of(spelling) for spelling in facts.nki}:
             yield "", f"`{call.name}` makes a tensor of {dtype}, and NKI has no such dtype", facts.source
         elif facts.targets and call.port.chip.name not in facts.targets:
             having = " and ".join(facts.targets)

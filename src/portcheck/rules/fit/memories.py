@@ -8,7 +8,7 @@ from portcheck.core.finding import Certainty, Severity
 from portcheck.ir import Space
 from portcheck.knowledge import LimitKind, NkiSpace, Together, Unknown
 from portcheck.rules._base import Draft, Example, Pair, rule
-from portcheck.rules.fit.consequences import consequence
+from portcheck.rules.fit.consequences import one_a_place
 from portcheck.rules.fit.engines import engines_of, is_engine_stated, reach
 from portcheck.rules.fit.examples import MATMUL_CUDA, MATMUL_LEGACY, MATMUL_NKI
 from portcheck.rules.fit.port import Call, Placed, Port, calls_of, port_of
@@ -75,19 +75,8 @@ def operand_space_illegal(pair: Pair) -> Iterator[Draft]:
 
 def in_wrong_memory(port: Port) -> Iterator[Draft]:
     """Operands in memories that their instructions do not take, one finding a place and operand."""
-    seen: set[tuple[str, str]] = set()
-    for call in calls_of(port):
-        for name, text, source in (*_alone(call), *_together(call)):
-            key = (str(call.use.span), name)
-            if key in seen:
-                continue
-            seen.add(key)
-            yield Draft(
-                message=f"{text}; {consequence(port, LimitKind.SPACE)}.",
-                remedy="Copy the tile to a memory that the instruction takes.",
-                nki=call.use.span,
-                because=(source,),
-            )
+    complaints = ((call, *complaint) for call in calls_of(port) for complaint in (*_alone(call), *_together(call)))
+    yield from one_a_place(port, complaints, LimitKind.SPACE, "Copy the tile to a memory that the instruction takes.")
 
 
 def _alone(call: Call) -> Iterator[tuple[str, str, str]]:

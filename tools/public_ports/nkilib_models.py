@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from tools.public_ports.case import Array, Case, Run, Wanted, exact, near
 from tools.public_ports.inputs import BFLOAT16, integers, normal, wide
-from tools.public_ports.library_kernels import called
+from tools.public_ports.nkilib_kernels import called
 
 _CORE = "src/nkilib_src/nkilib/core/"
 _EXPERIMENTAL = "src/nkilib_src/nkilib/experimental/"
