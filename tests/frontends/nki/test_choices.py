@@ -6,7 +6,7 @@ import pytest
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
-from portcheck.frontends.nki.context import Context
+from portcheck.frontends.nki.state.context import Context
 from portcheck.ir import Program
 
 HEAD = """

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from portcheck.core.source import SourceFile
-from portcheck.frontends.nki import NkiOptions, kernels, read_nki
-from portcheck.frontends.nki.facts import Facts
+from portcheck.frontends.nki import NkiOptions, read_nki
+from portcheck.frontends.nki.kernels import kernels
+from portcheck.frontends.nki.state.facts import Facts
 from portcheck.ir import Symbol
 
 HEAD = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x, y, n):\n"

@@ -20,8 +20,8 @@ from portcheck.core.dtype import (
 )  # fmt: skip
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
-from portcheck.frontends.nki.arithmetic import constant_part, known
-from portcheck.frontends.nki.promotion import promoted
+from portcheck.frontends.nki.values.arithmetic import constant_part, known
+from portcheck.frontends.nki.values.promotion import promoted
 from portcheck.ir import (
     Alloc,
     Const,

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from portcheck.core.source import SourceFile
-from portcheck.frontends.nki import NkiModule, NkiOptions, files, read_nki
+from portcheck.frontends.nki import NkiModule, NkiOptions, read_nki
+from portcheck.frontends.nki.source import files
 from portcheck.ir import Call, Opaque, Program, Store, kernel_operations
 from portcheck.ir.text import print_program
 

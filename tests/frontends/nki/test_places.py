@@ -10,9 +10,9 @@ import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from portcheck.frontends.nki.frame import children
-from portcheck.frontends.nki.parse import Segment, parse_statement
-from portcheck.frontends.nki.screen import Screened, screen
+from portcheck.frontends.nki.source.parse import Segment, parse_statement
+from portcheck.frontends.nki.source.screen import Screened, screen
+from portcheck.frontends.nki.source.trees import children
 
 PORTS = sorted(Path(__file__).parents[3].glob("corpus/*/*/port.py"))[::5]
 EVERYTHING = '''

@@ -10,21 +10,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from portcheck.core.source import Position, SourceFile, Span
-from portcheck.frontends.nki.discovery import Definition, by_name, is_marked, kernels_in
-from portcheck.frontends.nki.files import Files
-from portcheck.frontends.nki.generation import Generation, Text, generation_of, newest_version
-from portcheck.frontends.nki.launching import grids_in, wrapped_in
-from portcheck.frontends.nki.parse import first_line
-from portcheck.frontends.nki.reach import Reach
-from portcheck.frontends.nki.screen import Fault, is_too_deep, screen
+from portcheck.frontends.nki.source.discovery import Definition, by_name, is_marked, kernels_in
+from portcheck.frontends.nki.source.files import Files
+from portcheck.frontends.nki.source.generation import Generation, Text, generation_of, newest_version
+from portcheck.frontends.nki.source.launching import grids_in, wrapped_in
+from portcheck.frontends.nki.source.parse import first_line
+from portcheck.frontends.nki.source.screen import Fault, is_too_deep, screen
+from portcheck.frontends.nki.state.reach import Reach
 from portcheck.frontends.reading import KernelSignature, Problem
 from portcheck.ir import Kernel, Launch, Opaque, OpaqueKind, Parameter, Program, Side, ValueType, integer
 from portcheck.ir.uses import Use
 from portcheck.knowledge import Knowledge, NkiVersion, load
 
 if TYPE_CHECKING:
-    from portcheck.frontends.nki.kernels import Lowered
-    from portcheck.frontends.nki.recorder import Recorder
+    from portcheck.frontends.nki.kernels.kernels import Lowered
+    from portcheck.frontends.nki.state.recorder import Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class NkiModule:
 
     def lower(self, names: Sequence[str]) -> Program:
         """The program that launches the kernels `names` in that order; names the file lacks are left out."""
-        from portcheck.frontends.nki.recorder import Recorder
+        from portcheck.frontends.nki.state.recorder import Recorder
 
         builder = Recorder()
         known = self._definitions
@@ -104,7 +104,7 @@ class NkiModule:
         )
 
     def _uses_outside(self, wanted: Sequence[str], lowered: Sequence[Lowered]) -> tuple[Use, ...]:
-        from portcheck.frontends.nki.outside import uses_outside
+        from portcheck.frontends.nki.kernels.outside import uses_outside
 
         if self.reach is None:
             return ()
@@ -151,7 +151,7 @@ class NkiModule:
         return Span(self.source.path, Position(line, 1), Position(end, width + 1))
 
     def _kernel(self, builder: Recorder, name: str, node: Definition) -> Lowered:
-        from portcheck.frontends.nki.kernels import Environment, Lowered, lower_kernel
+        from portcheck.frontends.nki.kernels.kernels import Environment, Lowered, lower_kernel
 
         assert self.reach is not None
         port = self.reach.port
@@ -203,7 +203,7 @@ def read_nki(source: SourceFile, options: NkiOptions) -> NkiModule:
 
 def load_parser() -> None:
     """Loads what reading and lowering would load when they need it, libcst above all; for when there is time."""
-    for name in ("kernels", "recorder"):
+    for name in ("kernels.kernels", "state.recorder"):
         import_module(f"portcheck.frontends.nki.{name}")
     knowledge = load()
     for table in ("apis", "objects", "dtypes"):

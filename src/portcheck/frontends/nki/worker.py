@@ -21,8 +21,8 @@ from queue import SimpleQueue
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from portcheck.core.source import NOWHERE, Position, SourceFile, Span
-from portcheck.frontends.nki.generation import newest_version
 from portcheck.frontends.nki.module import NkiModule, NkiOptions, load_parser, read_nki
+from portcheck.frontends.nki.source.generation import newest_version
 from portcheck.frontends.reading import KernelSignature, Module, Problem
 from portcheck.ir import Program, Side
 from portcheck.knowledge import load

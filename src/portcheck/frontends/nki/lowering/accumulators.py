@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterable
 
 from portcheck.core.dtype import FLOAT32
-from portcheck.frontends.nki.arithmetic import literal
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import Operand, compute, load, store
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering.functions import operand_for, operator_for, rank_of, single
 from portcheck.frontends.nki.lowering.reducing import combine_free, mask_left
-from portcheck.frontends.nki.values import Buffer, External, Stretch, View
-from portcheck.frontends.nki.views import select, whole
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import literal
+from portcheck.frontends.nki.values.data import Operand, compute, load, store
+from portcheck.frontends.nki.values.values import Buffer, External, Stretch, View
+from portcheck.frontends.nki.values.views import select, whole
 from portcheck.ir import (
     Alloc,
     Compute,

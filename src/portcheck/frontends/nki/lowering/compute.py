@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32, INT32, INT64, UINT32, DType
-from portcheck.frontends.nki.arithmetic import literal
-from portcheck.frontends.nki.bind import Call, as_sizes
-from portcheck.frontends.nki.data import Operand, cast, compute
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call, as_sizes
 from portcheck.frontends.nki.lowering.accumulators import reduce_beside
 from portcheck.frontends.nki.lowering.functions import (
     BITWISE,
@@ -20,7 +17,10 @@ from portcheck.frontends.nki.lowering.functions import (
     rank_of,
     single,
 )  # fmt: skip
-from portcheck.frontends.nki.values import External, Value, View
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import literal
+from portcheck.frontends.nki.values.data import Operand, cast, compute
+from portcheck.frontends.nki.values.values import External, Value, View
 from portcheck.ir import COMPARISONS, Expr, OpaqueKind, Operator, Random, Select, Space, ValueType, arity
 from portcheck.ir.operators import INTEGER
 from portcheck.knowledge import OperatorObject, Role, Semantics

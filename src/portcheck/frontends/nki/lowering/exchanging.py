@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from portcheck.frontends.nki.arithmetic import known_int
-from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
-from portcheck.frontends.nki.data import allocate, as_view, compute, load, note_written, resolved, store
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.leaves import leaves_of
+from portcheck.frontends.nki.expressions.bind import Call, as_sizes, ir_operator
 from portcheck.frontends.nki.lowering.functions import operator_for
-from portcheck.frontends.nki.values import NONE, Items, Value, View
-from portcheck.frontends.nki.views import access
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import known_int
+from portcheck.frontends.nki.values.data import allocate, as_view, compute, load, note_written, resolved, store
+from portcheck.frontends.nki.values.leaves import leaves_of
+from portcheck.frontends.nki.values.values import NONE, Items, Value, View
+from portcheck.frontends.nki.values.views import access
 from portcheck.ir import Collective, CollectiveKind, Operator
 from portcheck.knowledge import Role, Semantics
 

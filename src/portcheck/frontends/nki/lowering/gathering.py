@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from portcheck.frontends.nki.arithmetic import folded, plus, product, times
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_view, load
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.patterns import gathering, symbol_for
-from portcheck.frontends.nki.values import Dimension, Gathered, Value, View
-from portcheck.frontends.nki.views import moved, reshape, symbol_of
+from portcheck.frontends.nki.expressions.bind import Call
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import folded, plus, product, times
+from portcheck.frontends.nki.values.data import as_view, load
+from portcheck.frontends.nki.values.patterns import gathering, symbol_for
+from portcheck.frontends.nki.values.values import Dimension, Gathered, Value, View
+from portcheck.frontends.nki.values.views import moved, reshape, symbol_of
 from portcheck.ir import Expr, OpaqueKind, Operator, apply, integer
 from portcheck.knowledge import Role
 

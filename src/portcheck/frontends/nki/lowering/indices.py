@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.arithmetic import difference, is_number, known_int, literal, plus
-from portcheck.frontends.nki.bind import Call, item_size
-from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, operand
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.values import (
+from portcheck.frontends.nki.expressions.bind import Call, item_size
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import difference, is_number, known_int, literal, plus
+from portcheck.frontends.nki.values.data import as_number, operand
+from portcheck.frontends.nki.values.values import (
     NONE,
     Counter,
     Grid,
@@ -25,7 +25,7 @@ from portcheck.frontends.nki.values import (
     Value,
     View,
 )  # fmt: skip
-from portcheck.frontends.nki.views import symbol_of
+from portcheck.frontends.nki.values.views import symbol_of
 from portcheck.ir import (
     Axis,
     AxisKind,

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from portcheck.core.dtype import INT32, INT64
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import Operand, allocate, as_number, load, store
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.values import NONE, Function, Value, View
+from portcheck.frontends.nki.expressions.bind import Call
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.data import Operand, allocate, as_number, load, store
+from portcheck.frontends.nki.values.values import NONE, Function, Value, View
 from portcheck.ir import Const, Loop, Op, OpaqueKind, Operator, Range, Space, Symbol, While, apply, integer
 from portcheck.knowledge import Role
 

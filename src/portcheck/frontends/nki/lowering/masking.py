@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from portcheck.core.dtype import BOOL, INT64
-from portcheck.frontends.nki.arithmetic import known, plus, polynomial
-from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.values import Grid
-from portcheck.frontends.nki.views import conditions, symbol_of
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import known, plus, polynomial
+from portcheck.frontends.nki.values.values import Grid
+from portcheck.frontends.nki.values.views import conditions, symbol_of
 from portcheck.ir import Apply, Expr, OpaqueKind, Operator, Symbol, apply, integer, substitute, symbols_in
 
 _BELOW = frozenset({Operator.LESS, Operator.LESS_EQUAL})

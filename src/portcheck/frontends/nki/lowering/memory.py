@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, UINT8, DType
-from portcheck.frontends.nki.arithmetic import constant_part, known_int, literal, product, same
-from portcheck.frontends.nki.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
-from portcheck.frontends.nki.data import (
+from portcheck.frontends.nki.expressions.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
+from portcheck.frontends.nki.lowering.masking import mask_of_tile
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import constant_part, known_int, literal, product, same
+from portcheck.frontends.nki.values.data import (
     Operand,
     aligned,
     allocate,
@@ -18,12 +20,10 @@ from portcheck.frontends.nki.data import (
     resolved,
     store,
 )  # fmt: skip
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.fitting import may_equal
-from portcheck.frontends.nki.lowering.masking import mask_of_tile
-from portcheck.frontends.nki.patterns import reinterpreted
-from portcheck.frontends.nki.values import NONE, External, Grid, Items, Parameter, Result, Value, View
-from portcheck.frontends.nki.views import access, combined, mask_over_view, permute, positions, reshape
+from portcheck.frontends.nki.values.fitting import may_equal
+from portcheck.frontends.nki.values.patterns import reinterpreted
+from portcheck.frontends.nki.values.values import NONE, External, Grid, Items, Parameter, Result, Value, View
+from portcheck.frontends.nki.values.views import access, combined, mask_over_view, permute, positions, reshape
 from portcheck.ir import (
     Atomic,
     Copy,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32, FLOAT64, INT64
-from portcheck.frontends.nki.arithmetic import literal, plus, product, times
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import Operand, allocate, as_view, cast, compute, load, store
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering.masking import place
 from portcheck.frontends.nki.lowering.reducing import combine_over, combine_where, elements_where, mask_left, scaled
-from portcheck.frontends.nki.values import NONE, Grid, Result, Stretch, Value, View
-from portcheck.frontends.nki.views import reshape, select, symbol_of
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import literal, plus, product, times
+from portcheck.frontends.nki.values.data import Operand, allocate, as_view, cast, compute, load, store
+from portcheck.frontends.nki.values.values import NONE, Grid, Result, Stretch, Value, View
+from portcheck.frontends.nki.values.views import reshape, select, symbol_of
 from portcheck.ir import Expr, Operator, Space, Symbol, integer, substitute
 from portcheck.knowledge import Role
 

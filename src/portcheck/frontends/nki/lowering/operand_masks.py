@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_view
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering.masking import mask_of_tile, place, remaining, together
-from portcheck.frontends.nki.values import Grid, Masked, Result, Value, View
-from portcheck.frontends.nki.views import conditions, mask_over_view
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.data import as_view
+from portcheck.frontends.nki.values.values import Grid, Masked, Result, Value, View
+from portcheck.frontends.nki.values.views import conditions, mask_over_view
 from portcheck.ir import Expr, OpaqueKind, Symbol, substitute, symbols_in
 
 _CONTRACTED, _ROWS, _COLUMNS = (place(dimension) for dimension in range(3))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.core.dtype import FLOAT32
-from portcheck.frontends.nki.arithmetic import folded, known_int, product
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import Operand, as_view, compute, load, operand, store
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering.memory import flattened_operand
 from portcheck.frontends.nki.lowering.operand_masks import masks_of
-from portcheck.frontends.nki.values import NONE, External, Grid, Masked, Result, Stretch, Text, Value, View
-from portcheck.frontends.nki.views import reshape, select
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import folded, known_int, product
+from portcheck.frontends.nki.values.data import Operand, as_view, compute, load, operand, store
+from portcheck.frontends.nki.values.values import NONE, External, Grid, Masked, Result, Stretch, Text, Value, View
+from portcheck.frontends.nki.values.views import reshape, select
 from portcheck.ir import (
     Branch,
     Const,

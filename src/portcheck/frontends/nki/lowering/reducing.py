@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.core.dtype import BOOL, FLOAT32, DType, dtype_named
-from portcheck.frontends.nki.arithmetic import known_int, literal, product
-from portcheck.frontends.nki.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
-from portcheck.frontends.nki.data import Operand, cast, compute, operand
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.lowering.masking import mask_of_tile, place, remaining, together
-from portcheck.frontends.nki.values import Grid, Joining, Result, Value, View
-from portcheck.frontends.nki.views import conditions
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import known_int, literal, product
+from portcheck.frontends.nki.values.data import Operand, cast, compute, operand
+from portcheck.frontends.nki.values.values import Grid, Joining, Result, Value, View
+from portcheck.frontends.nki.values.views import conditions
 from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, integer, symbols_in
 from portcheck.knowledge import Role, Semantics
 

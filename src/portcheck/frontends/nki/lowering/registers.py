@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import INT32
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import Operand, allocate, as_number, as_view, load, store
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.values import NONE, Parameter, Result, Value, View
-from portcheck.frontends.nki.views import select
+from portcheck.frontends.nki.expressions.bind import Call
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.data import Operand, allocate, as_number, as_view, load, store
+from portcheck.frontends.nki.values.values import NONE, Parameter, Result, Value, View
+from portcheck.frontends.nki.values.views import select
 from portcheck.ir import OpaqueKind, Space, integer
 from portcheck.knowledge import Role
 

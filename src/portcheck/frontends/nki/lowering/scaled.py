@@ -10,18 +10,18 @@ import math
 from collections.abc import Sequence
 
 from portcheck.core.dtype import FLOAT32, INT32, UINT8, DType
-from portcheck.frontends.nki.arithmetic import divided, literal, plus, times
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import Operand, as_view, cast, compute, load, store
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering.functions import applied, single
 from portcheck.frontends.nki.lowering.gathering import flat
 from portcheck.frontends.nki.lowering.products import multiplied, put
 from portcheck.frontends.nki.lowering.reducing import combine_over
-from portcheck.frontends.nki.patterns import shown_as
-from portcheck.frontends.nki.values import NONE, Dimension, Value, View
-from portcheck.frontends.nki.views import linear, moved, symbol_of
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import divided, literal, plus, times
+from portcheck.frontends.nki.values.data import Operand, as_view, cast, compute, load, store
+from portcheck.frontends.nki.values.patterns import shown_as
+from portcheck.frontends.nki.values.values import NONE, Dimension, Value, View
+from portcheck.frontends.nki.values.views import linear, moved, symbol_of
 from portcheck.ir import (
     Cast,
     Const,

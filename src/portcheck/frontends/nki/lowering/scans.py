@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32
-from portcheck.frontends.nki.arithmetic import difference, literal
-from portcheck.frontends.nki.bind import Call, ir_operator
-from portcheck.frontends.nki.data import Operand, allocate, cast, compute, load, store
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call, ir_operator
 from portcheck.frontends.nki.lowering.accumulators import command, identity_of, lanes_beside
 from portcheck.frontends.nki.lowering.functions import combination, operand_for, operator_for, single
 from portcheck.frontends.nki.lowering.memory import flattened_operand
 from portcheck.frontends.nki.lowering.reducing import combine_free
-from portcheck.frontends.nki.values import Stretch, Value
-from portcheck.frontends.nki.views import select
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import difference, literal
+from portcheck.frontends.nki.values.data import Operand, allocate, cast, compute, load, store
+from portcheck.frontends.nki.values.values import Stretch, Value
+from portcheck.frontends.nki.values.views import select
 from portcheck.ir import COMMUTATIVE, Expr, Operator, Scan, Space, ValueType, integer
 from portcheck.knowledge import Role
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT32, INT64, UINT32, DType
-from portcheck.frontends.nki.arithmetic import difference, literal, plus
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import Operand, allocate, cast, compute, load, store
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering.functions import operand_for
 from portcheck.frontends.nki.lowering.gathering import STREAM, flat, taken_along
-from portcheck.frontends.nki.values import NONE, Result, Stretch, Value, View
-from portcheck.frontends.nki.views import expand, moved, select, symbol_of
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import difference, literal, plus
+from portcheck.frontends.nki.values.data import Operand, allocate, cast, compute, load, store
+from portcheck.frontends.nki.values.values import NONE, Result, Stretch, Value, View
+from portcheck.frontends.nki.values.views import expand, moved, select, symbol_of
 from portcheck.ir import (
     Const,
     Expr,

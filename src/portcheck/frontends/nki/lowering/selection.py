@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT32, INT64
-from portcheck.frontends.nki.arithmetic import folded, known_int, literal, plus, product, times
-from portcheck.frontends.nki.bind import Call, as_sizes, ir_operator
-from portcheck.frontends.nki.data import Operand, aligned, as_number, broadcast_shape, cast, compute, operand
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.fitting import may_equal
+from portcheck.frontends.nki.expressions.bind import Call, as_sizes, ir_operator
 from portcheck.frontends.nki.lowering.accumulators import reduce_beside
 from portcheck.frontends.nki.lowering.functions import operand_for, operator_for, rank_of
 from portcheck.frontends.nki.lowering.memory import condition
-from portcheck.frontends.nki.values import Grid, Items, Result, Value, View
-from portcheck.frontends.nki.views import positions
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import folded, known_int, literal, plus, product, times
+from portcheck.frontends.nki.values.data import Operand, aligned, as_number, broadcast_shape, cast, compute, operand
+from portcheck.frontends.nki.values.fitting import may_equal
+from portcheck.frontends.nki.values.values import Grid, Items, Result, Value, View
+from portcheck.frontends.nki.values.views import positions
 from portcheck.ir import Expr, Operator, Select, Symbol, ValueType, apply, integer
 from portcheck.knowledge import Role
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial, reduce
 
 from portcheck.core.dtype import INT32
-from portcheck.frontends.nki.arithmetic import known_int
-from portcheck.frontends.nki.bind import Call, as_sizes
-from portcheck.frontends.nki.data import Operand, store
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call, as_sizes
 from portcheck.frontends.nki.lowering.functions import operand_for
-from portcheck.frontends.nki.values import NONE, Value
-from portcheck.frontends.nki.views import symbol_of
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import known_int
+from portcheck.frontends.nki.values.data import Operand, store
+from portcheck.frontends.nki.values.values import NONE, Value
+from portcheck.frontends.nki.values.views import symbol_of
 from portcheck.ir import ZERO, Exchange, ExchangeKind, Operator, ValueType, apply, integer
 from portcheck.knowledge import Role
 

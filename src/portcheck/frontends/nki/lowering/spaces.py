@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from portcheck.frontends.nki.arithmetic import literal
-from portcheck.frontends.nki.bind import Call, as_space
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.values import Value
+from portcheck.frontends.nki.expressions.bind import Call, as_space
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import literal
+from portcheck.frontends.nki.values.values import Value
 from portcheck.ir import OpaqueKind, Space
 from portcheck.knowledge import Role
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from portcheck.core.dtype import FLOAT32
-from portcheck.frontends.nki.arithmetic import known
-from portcheck.frontends.nki.bind import Call, ir_operator
-from portcheck.frontends.nki.data import Operand, as_number, as_view, cast, load, note_written, resolved, store
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call, ir_operator
 from portcheck.frontends.nki.lowering.functions import applied, operand_for, operator_for, rank_of
 from portcheck.frontends.nki.lowering.memory import laid_out, outside_of
-from portcheck.frontends.nki.values import NONE, Items, Value, View
-from portcheck.frontends.nki.views import access, moved, symbol_of
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import known
+from portcheck.frontends.nki.values.data import Operand, as_number, as_view, cast, load, note_written, resolved, store
+from portcheck.frontends.nki.values.values import NONE, Items, Value, View
+from portcheck.frontends.nki.values.views import access, moved, symbol_of
 from portcheck.ir import Const, Copy, Expr, Operator, Outside, Symbol, WriteMode, substitute
 from portcheck.knowledge import Role
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from portcheck.frontends.nki.bind import Call
-from portcheck.frontends.nki.data import as_view
-from portcheck.frontends.nki.failure import MisunderstoodError
-from portcheck.frontends.nki.leaves import buffers_of, expressions_of, leaves_of
+from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering import (
     compute,
     exchanging,
@@ -28,7 +25,10 @@ from portcheck.frontends.nki.lowering import (
     sums,
     viewing,
 )  # fmt: skip
-from portcheck.frontends.nki.values import Result, Value, View
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.data import as_view
+from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
+from portcheck.frontends.nki.values.values import Result, Value, View
 from portcheck.ir import Opaque, OpaqueKind, ValueType, operations
 from portcheck.knowledge import Role, Semantics
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from portcheck.frontends.nki.arithmetic import folded, is_one, known_int, literal, plus, product, same
-from portcheck.frontends.nki.bind import Call, as_sizes
-from portcheck.frontends.nki.context import Context
-from portcheck.frontends.nki.data import as_number, as_view
-from portcheck.frontends.nki.failure import MisunderstoodError
+from portcheck.frontends.nki.expressions.bind import Call, as_sizes
 from portcheck.frontends.nki.lowering.selection import pairs_of
-from portcheck.frontends.nki.patterns import Moving, gathering, patterned, step_of, strided, symbol_for
-from portcheck.frontends.nki.values import (
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import folded, is_one, known_int, literal, plus, product, same
+from portcheck.frontends.nki.values.data import as_number, as_view
+from portcheck.frontends.nki.values.patterns import Moving, gathering, patterned, step_of, strided, symbol_for
+from portcheck.frontends.nki.values.values import (
     Dimension,
     Gathered,
     Grid,
@@ -25,7 +25,7 @@ from portcheck.frontends.nki.values import (
     Value,
     View,
 )  # fmt: skip
-from portcheck.frontends.nki.views import broadcast, expand, moved, permute, reshape, select, symbol_of
+from portcheck.frontends.nki.values.views import broadcast, expand, moved, permute, reshape, select, symbol_of
 from portcheck.ir import Expr, OpaqueKind, Operator, apply, integer
 from portcheck.knowledge import Role
 

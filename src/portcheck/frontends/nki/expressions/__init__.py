@@ -1,0 +1,1 @@
+"""Expressions: what each one stands for."""

@@ -1,0 +1,1 @@
+"""Loops: kept, or evaluated round by round."""

@@ -1,0 +1,217 @@
+"""Names that one iteration of a loop hands to the next, or to what follows: they go through a buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from portcheck.frontends.nki.source.trees import assigned_names, children, read_names, read_outside
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import NeedsUnrollingError
+from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.values.data import Operand, allocate, as_number, load, operand, store
+from portcheck.frontends.nki.values.series import at, view_at
+from portcheck.frontends.nki.values.stacking import innermost
+from portcheck.frontends.nki.values.values import (
+    Counter,
+    Either,
+    Grid,
+    Items,
+    Parameter,
+    Result,
+    Stretch,
+    Table,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
+from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
+from portcheck.ir.expr import refs_in
+from portcheck.ir.walk import operations
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A name with the buffer that holds it between iterations; `is_number` for a size or flag."""
+
+    name: str
+    view: View
+    is_number: bool
+
+
+def carried_names(context: Context, frame: Frame, block: cst.BaseSuite | None) -> dict[str, Value]:
+    """The names bound before a loop that its body reads before it binds them anew, with what they are now."""
+    if block is None:
+        return {}
+    first_read = _read_before_bound(block)
+    found: dict[str, Value] = {}
+    for name in assigned_names(block):
+        value = frame.names.get(name)
+        if value is None or name not in first_read:
+            continue
+        if isinstance(value, View) and not _is_rebound(block, name):
+            continue
+        if isinstance(value, Items | Table) or _is_tensor(context, value):
+            raise NeedsUnrollingError
+        found[name] = value
+    return found
+
+
+def _is_tensor(context: Context, value: Value) -> bool:
+    """Whether `value` is a tensor of the caller's: a name bound to another part of it each time."""
+    return isinstance(value, Parameter) and context.facts[value.name].is_tensor
+
+
+def number_of(context: Context, value: Value) -> Expr | None:
+    """`value` as a number that may go on from round to round."""
+    return as_number(context, value) if not isinstance(value, Unknown | Either) else None
+
+
+def held_in_memory(context: Context, name: str, value: Value) -> Carried | None:
+    """The buffer that holds `name` between rounds, with its first value stored; None if `value` fits in none."""
+    number = number_of(context, value)
+    if number is not None:
+        view = allocate(context, name, number.dtype, (), Space.REGISTER, via="=")
+        store(context, view, Operand(number, number.dtype), via="=")
+        return Carried(name, view, is_number=True)
+    if isinstance(value, View | Result):
+        dtype = value.buffer.dtype if isinstance(value, View) else value.dtype
+        space = value.buffer.space if isinstance(value, View) else value.space
+        source = operand(context, value)
+        view = allocate(context, name, dtype, value.shape, space, via="=")
+        if source is not None:
+            store(context, view, source, via="=")
+        return Carried(name, view, is_number=False)
+    return None
+
+
+def before_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
+    """At the start of an iteration each carried name is what its buffer holds."""
+    for item in carried:
+        frame.names[item.name] = load(context, item.view, is_tile=False).expression if item.is_number else item.view
+
+
+def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
+    """At the end of an iteration each carried name is put into its buffer; all are read before one is written."""
+    changed = [item for item in carried if _has_changed(context, frame.names.get(item.name), item)]
+    sources = [operand(context, frame.names[item.name]) for item in changed]
+    for item, source in zip(changed, sources, strict=True):
+        if source is not None:
+            store(context, item.view, source, via="=")
+        else:
+            context.opaque(
+                f"{item.name} is not understood at the end of the loop",
+                "=",
+                writes=(item.view.buffer.name,),
+                kind=OpaqueKind.CONTROL,
+            )
+
+
+def _has_changed(context: Context, value: Value | None, item: Carried) -> bool:
+    """Whether a round leaves another value; raises NeedsUnrollingError for a tile that other names may stand for."""
+    if value is None or value is item.view:
+        return False
+    made = innermost(context)
+    if isinstance(value, View) and made is not None and value.buffer.name not in made.sites:
+        raise NeedsUnrollingError
+    return True
+
+
+def after_loop(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
+    """After the loop each carried name is what its buffer holds."""
+    before_body(context, frame, carried)
+
+
+def escaping(
+    context: Context, frame: Frame, block: cst.BaseSuite | None, carried: Sequence[Carried], body: list[Op]
+) -> list[Carried]:
+    """Names that hold a result of the loop's body after it: each is stored to a buffer at the body's end."""
+    if block is None:
+        return []
+    held = {item.name for item in carried}
+    inside = {op.id for op in operations(body)}
+    found: list[Carried] = []
+    for name in assigned_names(block):
+        value = frame.names.get(name)
+        if name in held or not isinstance(value, Result) or value.view is not None:
+            continue
+        has_one_size = all(map(context.builder.sees, (*value.real, *value.shape)))
+        if has_one_size and refs_in(value.expression) & inside and name in read_outside(frame.root, block):
+            view = allocate(context, name, value.dtype, value.real, value.space, via="=")
+            with context.builder.continued(body):
+                store(context, view, Operand(value.expression, value.dtype, value.real), via="=", mask=value.mask)
+            found.append(Carried(name, view, is_number=False))
+    return found
+
+
+def _read_before_bound(block: cst.BaseSuite) -> frozenset[str]:
+    """The names whose first appearance in `block`, in order, may be a read."""
+    found: set[str] = set()
+    _scan(block, set(), found)
+    return frozenset(found)
+
+
+def _scan(block: cst.BaseSuite, bound: set[str], found: set[str]) -> None:
+    """Adds to `found` what `block` reads before it binds it; what it certainly binds is added to `bound`."""
+    for statement in block.body:
+        inner = [child for child in children(statement) if isinstance(child, cst.BaseSuite | cst.Else | cst.If)]
+        if not isinstance(statement, cst.SimpleStatementLine):
+            for child in children(statement):
+                if child not in inner:
+                    found |= read_names(child) - bound - _loop_names(statement)
+        else:
+            for part in statement.body:
+                found |= read_names(part) - bound
+                if isinstance(part, cst.Assign | cst.AnnAssign):
+                    bound.update(assigned_names(part))
+        for child in inner:
+            below = bound | _loop_names(statement)
+            if isinstance(child, cst.BaseSuite):
+                _scan(child, bound if isinstance(statement, cst.With) else below, found)
+            else:
+                found |= read_names(child) - below
+
+
+def _loop_names(statement: cst.CSTNode) -> set[str]:
+    """The variables of a `for`."""
+    return (
+        {statement.target.value} if isinstance(statement, cst.For) and isinstance(statement.target, cst.Name) else set()
+    )
+
+
+def _is_rebound(block: cst.BaseSuite, name: str) -> bool:
+    """Whether `block` assigns `name` itself, not only into it."""
+    stack: list[cst.CSTNode] = [block]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, cst.Assign) and name in assigned_names(node):
+            return True
+        stack.extend(children(node))
+    return False
+
+
+def stand_at(context: Context, frame: Frame, variable: str, last: Expr | None) -> None:
+    """After a loop the names that depend on its variable are what the last round made of them (None: some round)."""
+    for name, value in frame.names.items():
+        moved = _at(value, {variable: last if last is not None else ZERO})
+        if last is None and moved != value:
+            moved = context.unknown(context.fresh_symbol(name), "assigned in a loop that is left")
+        frame.names[name] = moved
+
+
+def _at(value: Value, symbols: dict[str, Expr]) -> Value:
+    match value:
+        case Const() | Symbol() | Ref() | Apply():
+            return substitute(value, symbols)
+        case View():
+            return view_at(value, symbols)
+        case Either(condition, first, second):
+            return Either(substitute(condition, symbols), _at(first, symbols), _at(second, symbols))
+        case Grid(expression, axes):
+            return Grid(substitute(expression, symbols), axes)
+        case Counter() | Stretch():
+            return at(value, symbols)
+        case _:
+            return value

@@ -1,0 +1,196 @@
+"""One round of a loop that is kept: what is planned for it, what it allocates, how its numbers go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from portcheck.core.dtype import DType
+from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, plus, polynomial, same, times
+from portcheck.frontends.nki.values.values import Counter, Value, View
+from portcheck.ir import (
+    Apply,
+    Expr,
+    Operator,
+    Ranges,
+    Space,
+    Symbol,
+    apply,
+    integer,
+    refs_in,
+    substitute,
+    symbols_in,
+)  # fmt: skip
+from portcheck.ir.algebra import polynomial_of
+
+if TYPE_CHECKING:
+    from portcheck.frontends.nki.state.mutation import Changes
+
+ATTEMPTS = 5
+"""Times that a body is evaluated, each with what the one before found out."""
+Site = tuple[str, str, int]
+"""Where a round allocates a tile: the name it is for, its place in the text, and how often that came before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What is allocated at a site."""
+
+    dtype: DType
+    shape: tuple[Expr, ...]
+    space: Space
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a number goes on from round to round: `step` more in each, or else `previous` is what a round leaves.
+
+    `previous` is an expression over the variable of the loop.
+    """
+
+    step: Expr | None = None
+    previous: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is known before a body is evaluated: how numbers go on, which do so through memory, and which tiles last."""
+
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    through_memory: frozenset[str] = frozenset()
+    lasting: Mapping[Site, Made] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Round:
+    """The round that is being evaluated; `is_traced` says that Python runs it once, whatever the loop's length.
+
+    `guesses` are the symbols that stand for numbers of which it is not known yet how they go on, `ends` what the names
+    held where the round ended early, `stacks` the tiles that last, one beside the other, by their site.
+    """
+
+    changes: Changes
+    counter: Counter | None = None
+    variable: Symbol | None = None
+    is_traced: bool = False
+    plan: Plan = field(default_factory=Plan)
+    stacks: dict[Site, View] = field(default_factory=dict)
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    sites: dict[str, Site] = field(default_factory=dict)
+    made: dict[Site, Made] = field(default_factory=dict)
+    guesses: dict[str, Symbol] = field(default_factory=dict)
+    ends: list[dict[str, Value]] = field(default_factory=list)
+
+    def site(self, hint: str, place: str) -> Site:
+        """The site of the next tile that is allocated for `hint` at `place`."""
+        number = self.counts.get((hint, place), 0)
+        self.counts[hint, place] = number + 1
+        return hint, place, number
+
+    @property
+    def place(self) -> Expr | None:
+        """How many rounds came before this one."""
+        return None if self.counter is None or self.variable is None else place_of(self.counter, self.variable)
+
+
+def place_of(counter: Counter, value: Expr) -> Expr:
+    """How many values of a range come before `value`."""
+    distance = difference(value, counter.start)
+    if known_int(counter.step) == 1:
+        return distance
+    return apply(Operator.FLOOR_DIVIDE, distance, counter.step)
+
+
+def length_of(counter: Counter) -> Expr:
+    """How many values a range has."""
+    distance = difference(counter.stop, counter.start)
+    if known_int(counter.step) != 1:
+        distance = apply(Operator.CEILING_DIVIDE, distance, counter.step)
+    count = known_int(distance)
+    if count is not None:
+        return integer(max(0, count))
+    if Ranges().is_nonnegative(polynomial_of(distance)):
+        return distance
+    return apply(Operator.MAXIMUM, distance, integer(0))
+
+
+def last_of(counter: Counter) -> Expr:
+    """The last value of a range that is not empty."""
+    distance = difference(counter.stop, counter.start)
+    rounds = distance if known_int(counter.step) == 1 else apply(Operator.CEILING_DIVIDE, distance, counter.step)
+    count = known_int(rounds)
+    before = integer(count - 1) if count is not None else plus(rounds, integer(-1))
+    return plus(counter.start, times(before, counter.step))
+
+
+def form_of(end: Expr, name: str, made: Round) -> Form | None:
+    """How the number that `name` stands for goes on, which is `end` at the end of a round; None if in no plain way."""
+    guess = made.guesses[name]
+    if refs_in(end):
+        return None
+    guessed = {item.name for item in made.guesses.values()}
+    if not symbols_in(end) & guessed:
+        return Form(previous=end)
+    step = _difference(end, guess)
+    own = {made.variable.name} if made.variable is not None else set()
+    return Form(step=step) if step is not None and not symbols_in(step) & (guessed | own) else None
+
+
+def _difference(end: Expr, guess: Symbol) -> Expr | None:
+    """`end` - `guess` where the guess cancels out."""
+    if not guess.dtype.is_integer:
+        return None
+    terms = polynomial(apply(Operator.SUBTRACT, end, guess))
+    if terms is None:
+        return None
+    total: Expr = integer(0)
+    for factors, count in terms.items():
+        part: Expr = integer(count)
+        for factor in factors:
+            part = times(part, factor)
+        total = plus(total, part)
+    return folded(total)
+
+
+def at_round(form: Form, start: Expr, made: Round) -> Expr:
+    """What a number is at the start of a round, if it was `start` before the loop."""
+    assert made.counter is not None and made.variable is not None and made.place is not None
+    if form.step is not None:
+        return plus(start, _advanced(made.counter, made.variable, made.place, form.step))
+    assert form.previous is not None
+    before = plus(made.variable, folded(times(integer(-1), made.counter.step)))
+    previous = substitute(form.previous, {made.variable.name: before})
+    is_first = apply(Operator.EQUAL, made.variable, made.counter.start)
+    return previous if previous == start else Apply(Operator.SELECT, (is_first, start, previous), start.dtype)
+
+
+def _advanced(counter: Counter, variable: Symbol, place: Expr, step: Expr) -> Expr:
+    """`step` for each round before this one."""
+    each, stride = known_int(step), known_int(counter.step)
+    if each is not None and stride and each % stride == 0:
+        return times(difference(variable, counter.start), integer(each // stride))
+    return times(place, step)
+
+
+def after_rounds(form: Form, start: Expr, made: Round) -> Expr:
+    """What a number is after the loop, if it was `start` before."""
+    assert made.counter is not None and made.variable is not None
+    length = length_of(made.counter)
+    if form.step is not None:
+        return plus(start, times(length, form.step))
+    assert form.previous is not None
+    last = substitute(form.previous, {made.variable.name: last_of(made.counter)})
+    if Ranges().is_nonnegative(polynomial_of(length) - 1) or last == start:
+        return last
+    some = apply(Operator.GREATER, length, integer(0))
+    return Apply(Operator.SELECT, (some, last, start), start.dtype)
+
+
+def agrees(form: Form, end: Expr, name: str, made: Round) -> bool:
+    """Whether a round that ends early leaves the number as `form` says."""
+    other = form_of(end, name, made)
+    if other is None or (other.step is None) is not (form.step is None):
+        return False
+    one, two = (form.step, other.step) if form.step is not None else (form.previous, other.previous)
+    return one is not None and two is not None and same(one, two)

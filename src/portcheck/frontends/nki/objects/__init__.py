@@ -1,0 +1,1 @@
+"""Classes of a port, their objects, functions as values."""

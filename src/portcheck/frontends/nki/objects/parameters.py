@@ -1,0 +1,219 @@
+"""What the parameters of a kernel are: tensors, numbers, objects with such attributes, or what the user states."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from portcheck.core.dtype import BOOL, FLOAT32, INT64, DType
+from portcheck.frontends.nki.objects.classes import order_of
+from portcheck.frontends.nki.objects.enumerations import members_of
+from portcheck.frontends.nki.objects.functions import all_parameters
+from portcheck.frontends.nki.source.imports import is_nki
+from portcheck.frontends.nki.source.parse import empty_segment
+from portcheck.frontends.nki.source.screen import is_too_deep
+from portcheck.frontends.nki.state.context import Context, sizes_in
+from portcheck.frontends.nki.state.facts import Facts
+from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError, UnfollowedError
+from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.values.values import (
+    NONE,
+    Class,
+    ClassKind,
+    External,
+    Function,
+    Instance,
+    Parameter,
+    Text,
+    Unknown,
+    Value,
+)  # fmt: skip
+from portcheck.ir import OpaqueKind
+from portcheck.knowledge import Semantics
+
+_LONGEST = 1000
+"""Characters that the text of a stated value may have."""
+_NUMBERS = {"int": INT64, "float": FLOAT32, "bool": BOOL}
+_OPTIONAL = "Optional"
+_SEQUENCES = frozenset({"list", "tuple", "List", "Tuple", "Sequence"})
+_NESTED = 4
+"""Objects inside one another that annotations may describe."""
+
+
+def bind_parameters(context: Context, frame: Frame, function: Function) -> None:
+    """Gives the parameters of a kernel what they stand for, and notes what annotations and options say of them."""
+    context.home = function.home
+    for parameter in all_parameters(function.node):
+        name = parameter.name.value
+        annotation = parameter.annotation.annotation if parameter.annotation is not None else None
+        facts = context.facts[name]
+        facts.is_optional = _is_nothing(parameter.default) or _may_be_nothing(annotation)
+        _note_number(context, name, annotation, parameter.default)
+        _note_shape(context, name, facts)
+        stated = _stated(context, function, name, annotation)
+        declared = _declared(context, function.home, name, annotation, 0)
+        if (
+            stated is None
+            and _is_nothing(parameter.default)
+            and _is_opaque(context, function.home, declared, annotation)
+        ):
+            context.assume(f"{name} is taken to be None, its default: state it with --value {name}=...")
+            declared = NONE
+        frame.names[name] = stated or declared
+    for starred in (function.node.params.star_arg, function.node.params.star_kwarg):
+        if isinstance(starred, cst.Param):
+            name = starred.name.value
+            frame.names[name] = Unknown(name, f"what the kernel is given as {name} is not known", kind=OpaqueKind.CALL)
+
+
+def part(context: Context, name: str, dtype: DType | None = None) -> Value:
+    """A part of a parameter by its own name, such as `config.eps` or `tensors[0]`: as stated, or a parameter too."""
+    stated = context.values.get(name)
+    if stated is not None:
+        value = evaluated_text(context, context.home, stated)
+        if value is not None:
+            return value
+    if name not in context.facts:
+        context.facts[name] = Facts(is_part=True)
+        context.buffers[name] = context.symbols[name] = None
+        _note_shape(context, name, context.facts[name])
+    if dtype is not None:
+        context.scalars.setdefault(name, dtype)
+    return Parameter(name)
+
+
+def _stated(context: Context, function: Function, name: str, annotation: cst.BaseExpression | None) -> Value | None:
+    """What the options say that a parameter is; a text names a member where an enumeration is asked for."""
+    text = context.values.get(name)
+    value = evaluated_text(context, function.home, text) if text is not None else None
+    kind = _class_of(context, function.home, annotation) if isinstance(value, Text) else None
+    if isinstance(kind, Class) and kind.kind is ClassKind.ENUMERATION and isinstance(value, Text):
+        word = value.value.rpartition(".")[2]
+        return next((item for item in members_of(kind) if item.record == word), value)
+    return value
+
+
+def evaluated_text(context: Context, home: Frame | None, text: str) -> Value | None:
+    """What the user's `text` means among the names of the file `home`; a word that is no expression is a text."""
+    try:
+        parsed = ast.parse(text[:_LONGEST], mode="eval")
+        if is_too_deep(parsed):
+            return None
+        node = cst.parse_expression(text[:_LONGEST])
+    except (SyntaxError, ValueError, RecursionError, MemoryError, cst.ParserSyntaxError):
+        return Text(text)
+    frame = Frame(empty_segment(context.path), home)
+    value = _evaluated(context, frame, node)
+    is_word = isinstance(value, Unknown) and isinstance(parsed.body, ast.Name | ast.Attribute)
+    return Text(text) if is_word else None if isinstance(value, Unknown) else value
+
+
+def _evaluated(context: Context, frame: Frame, node: cst.CSTNode) -> Value | None:
+    """The value of an expression that does nothing in the kernel; None where it is not followed."""
+    try:
+        with context.aside():
+            return context.evaluate(context, frame, node, "")
+    except (UnfollowedError, NeedsUnrollingError, RaisedError):
+        return None
+
+
+def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpression | None, depth: int) -> Value:
+    """A parameter, or part of one, as its annotation describes it: an object of a class of the port, or anything."""
+    facts = context.facts[name]
+    facts.is_optional = facts.is_optional or (depth > 0 and _may_be_nothing(annotation))
+    kind = _class_of(context, home, annotation)
+    if isinstance(kind, External) and _is_tensor(context, kind.name):
+        facts.is_tensor = True
+    if not isinstance(kind, Class) or kind.kind is ClassKind.ENUMERATION or depth >= _NESTED:
+        return Parameter(name)
+    made = Instance({}, kind.name, owner=kind)
+    for item in reversed(order_of(kind)):
+        for field, inner in item.annotated.items():
+            part(context, f"{name}.{field}", _number_of(inner))
+            known = context.values.get(f"{name}.{field}")
+            value = evaluated_text(context, item.home, known) if known is not None else None
+            made.held[field] = value or _declared(context, item.home, f"{name}.{field}", inner, depth + 1)
+    return made if made.held else Parameter(name)
+
+
+def _is_opaque(context: Context, home: Frame, declared: Value, annotation: cst.BaseExpression | None) -> bool:
+    """Whether a parameter is an object of a class of the port of which nothing says what it holds."""
+    kind = _class_of(context, home, annotation) if isinstance(declared, Parameter) else None
+    return isinstance(kind, Class) and kind.kind is not ClassKind.ENUMERATION
+
+
+def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | None) -> Value | None:
+    """The class that an annotation names, also as a text or as one of those that it allows beside `None`."""
+    match annotation:
+        case cst.SimpleString():
+            text = str(annotation.evaluated_value)
+            return evaluated_text(context, home, text) if text.isidentifier() else None
+        case cst.Name() | cst.Attribute():
+            return _evaluated(context, Frame(home.segment, home), annotation)
+        case cst.Subscript(value=outer, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
+            return _class_of(context, home, inner) if _word(outer) == _OPTIONAL else None
+        case cst.BinaryOperation(operator=cst.BitOr(), left=left, right=right):
+            return _class_of(context, home, left if _is_nothing(right) else right if _is_nothing(left) else None)
+        case _:
+            return None
+
+
+def _is_tensor(context: Context, name: str) -> bool:
+    entry = context.knowledge.api_in_any_version(name)
+    is_made = entry is not None and entry.latest.semantics is Semantics.ALLOC
+    return is_made or (is_nki(name) and name.lower().endswith("tensor"))
+
+
+def _word(node: cst.CSTNode) -> str:
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value if isinstance(name, cst.Name) else ""
+
+
+def _is_nothing(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _may_be_nothing(annotation: cst.BaseExpression | None) -> bool:
+    """Whether an annotation says that the parameter may be `None`."""
+    match annotation:
+        case cst.Subscript(value=outer):
+            return _word(outer) == _OPTIONAL
+        case cst.BinaryOperation(operator=cst.BitOr(), left=left, right=right):
+            return _is_nothing(left) or _is_nothing(right)
+        case _:
+            return False
+
+
+def _note_shape(context: Context, name: str, facts: Facts) -> None:
+    """A stated shape says that the parameter is a tensor, and of which rank."""
+    sizes = sizes_in(context.shapes.get(name, ""))
+    if sizes:
+        facts.is_tensor = True
+        facts.is_optional = False
+        facts.rank = len(sizes)
+
+
+def _note_number(
+    context: Context, name: str, annotation: cst.BaseExpression | None, default: cst.BaseExpression | None
+) -> None:
+    dtype = _number_of(annotation) or _of_default(default)
+    if dtype is not None:
+        context.scalars[name] = dtype
+
+
+def _number_of(annotation: cst.BaseExpression | None) -> DType | None:
+    """The dtype of a number that an annotation names."""
+    return _NUMBERS.get(annotation.value) if isinstance(annotation, cst.Name) else None
+
+
+def _of_default(default: cst.BaseExpression | None) -> DType | None:
+    if isinstance(default, cst.UnaryOperation):
+        default = default.expression
+    if isinstance(default, cst.Integer):
+        return INT64
+    if isinstance(default, cst.Float):
+        return FLOAT32
+    if isinstance(default, cst.Name) and default.value in ("True", "False"):
+        return BOOL
+    return None

@@ -1,0 +1,72 @@
+"""Calls of Python itself: which function models which built-in, and the functions of its standard library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from portcheck.frontends.nki.expressions.bind import as_dtype
+from portcheck.frontends.nki.objects.instances import is_instance
+from portcheck.frontends.nki.python.numbers import NUMBERS
+from portcheck.frontends.nki.python.sequences import SEQUENCES, Invoke
+from portcheck.frontends.nki.python.texts import text_of, unknown_text
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.values.arithmetic import literal
+from portcheck.frontends.nki.values.values import NONE, External, Format, Text, Value
+
+Arguments = Sequence[Value]
+Keywords = Mapping[str, Value]
+
+
+def is_builtin(name: str) -> bool:
+    """Whether `name` is a function of Python that is modelled."""
+    return name in NUMBERS or name in SEQUENCES or name in _OTHERS or name in _SILENT or name in _TYPES
+
+
+def is_of_numbers(name: str) -> bool:
+    """Whether `name` is a function of Python that gives a number and does nothing else."""
+    return name.removeprefix("math.") in NUMBERS
+
+
+def python_call(context: Context, name: str, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
+    """The value of a call of a Python function by its qualified name; None when it is not modelled.
+
+    `invoke` calls a function that is handed over, as `map` and `sorted` do.
+    """
+    word = name.rpartition(".")[2] if name.partition(".")[0] in _LIBRARIES else name
+    if word in _SILENT:
+        return NONE
+    try:
+        if word in NUMBERS and not keywords:
+            return NUMBERS[word](context, arguments)
+        if word in SEQUENCES:
+            return SEQUENCES[word](context, arguments, keywords, invoke)
+        return _OTHERS[word](context, arguments) if word in _OTHERS else None
+    except MisunderstoodError as error:
+        return context.unknown(f"{word}()", f"{word}: {error}", *arguments, kind=error.kind)
+
+
+_LIBRARIES = frozenset({"math", "numpy", "builtins", "functools", "itertools", "operator"})
+_SILENT = frozenset({"print", "warn", "debug", "info"})
+_TYPES = frozenset({"object", "type", "property", "staticmethod", "classmethod", "Exception", "ValueError"})
+
+
+def _instance(context: Context, arguments: Arguments) -> Value | None:
+    if len(arguments) != 2:
+        return None
+    found = is_instance(context, *arguments)
+    if found is None:
+        return context.unknown("isinstance()", "what class this is of is not known", arguments[0])
+    return literal(found)
+
+
+def _text(context: Context, arguments: Arguments) -> Value:
+    given = arguments[0] if arguments else Text("")
+    dtype = as_dtype(context, given) if isinstance(given, External) else None
+    found = text_of(given if dtype is None else Format(dtype))
+    return Text(found) if found is not None else unknown_text(context, "str()", *arguments)
+
+
+_OTHERS: Mapping[str, Callable[[Context, Arguments], Value | None]] = {
+    "isinstance": _instance, "str": _text, "repr": _text,
+}  # fmt: skip

@@ -1,0 +1,114 @@
+"""Comprehensions: of lists, sets and dictionaries, evaluated element by element."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from portcheck.frontends.nki.expressions.subscripts import key_of
+from portcheck.frontends.nki.loops.growing import append
+from portcheck.frontends.nki.loops.keeping import Kept, keep
+from portcheck.frontends.nki.objects.attributes import bind_target, items_of
+from portcheck.frontends.nki.python.sequences import without_repeats
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import NeedsUnrollingError
+from portcheck.frontends.nki.state.flow import Flow
+from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.statements.skipping import skipped_value
+from portcheck.frontends.nki.values.series import element, series_of
+from portcheck.frontends.nki.values.values import Counter, Items, Table, Value
+from portcheck.ir import AxisKind, Loop, Op, OpaqueKind, Range, Symbol, integer
+
+
+def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
+    """The value of a comprehension; one that is not followed is skipped as if it had not begun."""
+    assert isinstance(node, cst.ListComp | cst.GeneratorExp | cst.SetComp | cst.DictComp)
+    marks = context.marks()
+    with context.builder.region() as body, context.journal.changes() as changes:
+        found = _evaluated(context, frame, node, hint)
+    if found is None and not isinstance(node, cst.DictComp | cst.SetComp):
+        changes.undo()
+        context.release(marks)
+        with context.builder.region() as body, context.journal.changes() as changes:
+            found = _kept(context, frame, node, hint)
+    if found is not None:
+        context.builder.adopt(body)
+        return found
+    changes.undo()
+    context.release(marks)
+    reason = "a comprehension over something that is not known"
+    return skipped_value(context, frame, node, reason, OpaqueKind.CONTROL)
+
+
+def _evaluated(
+    context: Context, frame: Frame, node: cst.ListComp | cst.GeneratorExp | cst.SetComp | cst.DictComp, hint: str
+) -> Value | None:
+    frames = _frames(context, frame, node.for_in)
+    if frames is None:
+        return None
+    if isinstance(node, cst.DictComp):
+        return _dictionary(context, frames, node, hint)
+    values = [context.evaluate(context, inner, node.elt, hint) for inner in frames]
+    return without_repeats(values) if isinstance(node, cst.SetComp) else Items(values, is_list=True)
+
+
+def _dictionary(context: Context, frames: list[Frame], node: cst.DictComp, hint: str) -> Value | None:
+    made = Table({})
+    for inner in frames:
+        key = key_of(context.evaluate(context, inner, node.key, ""))
+        if key is None:
+            return None
+        made.entries[key] = context.evaluate(context, inner, node.value, hint)
+    return made
+
+
+def _frames(context: Context, frame: Frame, clause: cst.CompFor) -> list[Frame] | None:
+    """The names for each element, in order; None when it is not known how many there are."""
+    values = items_of(context, context.evaluate(context, frame, clause.iter, ""))
+    if values is None:
+        return None
+    found: list[Frame] = []
+    for value in values:
+        inner = Frame(frame.segment, frame, frame.depth, frame.stored)
+        if not bind_target(inner, clause.target, value, context):
+            return None
+        decided = [context.truth(context, context.evaluate(context, inner, test.test, "")) for test in clause.ifs]
+        if None in decided:
+            return None
+        if not all(decided):
+            continue
+        below = [inner] if clause.inner_for_in is None else _frames(context, inner, clause.inner_for_in)
+        if below is None:
+            return None
+        found.extend(below)
+    return found
+
+
+def _kept(context: Context, frame: Frame, node: cst.ListComp | cst.GeneratorExp, hint: str) -> Value | None:
+    """A list of a length that is not known, its elements made by a loop; None where that is not followed."""
+    clause = node.for_in
+    series = series_of(context, context.evaluate(context, frame, clause.iter, ""))
+    if series is None or clause.ifs or clause.inner_for_in is not None:
+        return None
+    made = Items([], is_list=True)
+    inner = Frame(frame.segment, frame, frame.depth, frame.stored)
+    counter = Counter(integer(0), series.length, integer(1), "loop.list", "for")
+    values = Range(start=counter.start, stop=counter.stop, step=counter.step)
+
+    def bind(variable: Symbol) -> None:
+        if not bind_target(inner, clause.target, element(series, variable), context):
+            raise NeedsUnrollingError
+
+    def run() -> Flow:
+        append(context, made, context.evaluate(context, inner, node.elt, hint))
+        return Flow()
+
+    def emit(variable: str, body: tuple[Op, ...]) -> None:
+        if body:
+            kind = AxisKind.UNROLLED
+            context.builder.emit(Loop, via="for", variable=variable, values=values, body=body, kind=kind)
+
+    try:
+        keep(context, inner, Kept(counter, None, bind, run, emit, "place"))
+    except NeedsUnrollingError:
+        return None
+    return made

@@ -1,0 +1,133 @@
+"""Statements of a screened file as libcst trees, parsed one by one when they are first needed, with their places."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from portcheck.core.source import Position, Span
+from portcheck.frontends.nki.source.screen import Screened, is_too_deep
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from portcheck.frontends.nki.source.places import Place, Places
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A stretch of whole lines as a tree; `lines` are those of the file, `first_line` is where the stretch starts."""
+
+    module: cst.Module
+    lines: Sequence[str]
+    places: Places
+    path: str
+    first_line: int
+    had_mark: bool
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where `node` stands in the file."""
+        place = self.places.get(id(node))
+        if place is None:
+            return Span(self.path, Position(self.first_line, 1), Position(self.first_line, 1))
+        line, column, end_line, end_column = self._corners(place)
+        start = Position(line, column + 1 + (self.had_mark and line == 1))
+        return Span(self.path, start, Position(end_line, end_column + 1 + (self.had_mark and end_line == 1)))
+
+    def text(self, node: cst.CSTNode, limit: int = 60) -> str:
+        """The source of `node` on one line, cut to `limit` characters."""
+        place = self.places.get(id(node))
+        text = " ".join(self._stretch(self._corners(place), 4 * limit).split()) if place is not None else ""
+        return text if len(text) <= limit else text[: limit - 3] + "..."
+
+    def _stretch(self, corners: tuple[int, int, int, int], limit: int) -> str:
+        """The source between the corners, at most about `limit` characters of it."""
+        first, start, last, end = corners
+        if first == last:
+            return self.lines[first - 1][start : min(end, start + limit)]
+        parts: list[str] = []
+        for number in range(first, last + 1):
+            line = self.lines[number - 1]
+            parts.append(line[start if number == first else 0 : end if number == last else len(line)])
+            limit -= len(parts[-1])
+            if limit < 0:
+                break
+        return " ".join(parts)
+
+    def _corners(self, place: Place) -> tuple[int, int, int, int]:
+        """Line and column of the start and of the end, lines from 1 and columns from 0, in code points."""
+        start, end = (cast("ast.expr", node) for node in place)
+        last = end.end_lineno or end.lineno
+        end_column = self._column(last, end.end_col_offset or end.col_offset)
+        return start.lineno, self._column(start.lineno, start.col_offset), last, end_column
+
+    def _column(self, line: int, offset: int) -> int:
+        """The column of the byte `offset` of a line."""
+        text = self.lines[line - 1]
+        return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spot:
+    """A node in its segment; where it stands is worked out when it is asked for."""
+
+    segment: Segment
+    node: cst.CSTNode
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.segment.span(self.node)
+
+
+def parse_statement(screened: Screened, node: ast.stmt, path: str) -> Segment | None:
+    """The top-level statement `node` as a segment; None when libcst does not read it or it is nested too deeply."""
+    if is_too_deep(node):
+        return None
+    import libcst as cst
+
+    from portcheck.frontends.nki.source.places import places_in
+
+    statements = _on_lines_of(screened.tree, node)
+    first = first_line(statements[0])
+    text = "\n".join(screened.lines[first - 1 : statements[-1].end_lineno]) + "\n"
+    try:
+        module = cst.parse_module(text)
+    except (cst.ParserSyntaxError, RecursionError):
+        return None
+    return Segment(module, screened.lines, places_in(module, statements), path, first, screened.had_mark)
+
+
+def _on_lines_of(tree: ast.Module, node: ast.stmt) -> list[ast.stmt]:
+    """The top-level statement `node` and those that share a line with it or with one of those."""
+    start = bisect_left(tree.body, node.lineno, key=_line)
+    end = start + 1
+    while end < len(tree.body) and first_line(tree.body[end]) <= _last_line(tree.body[end - 1]):
+        end += 1
+    while start > 0 and _last_line(tree.body[start - 1]) >= first_line(tree.body[start]):
+        start -= 1
+    return tree.body[start:end]
+
+
+def _line(node: ast.stmt) -> int:
+    return node.lineno
+
+
+def _last_line(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def empty_segment(path: str) -> Segment:
+    """A segment without text: that of a whole file, whose statements are parsed one by one."""
+    import libcst as cst
+
+    return Segment(cst.Module(body=()), (), {}, path, 1, had_mark=False)
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line `node` starts on, decorators included."""
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(int(decorator.lineno) for decorator in decorators)])

@@ -1,0 +1,55 @@
+"""Objects in objects: what a value holds, and how old that is."""
+
+from __future__ import annotations
+
+from portcheck.frontends.nki.values.values import BEFORE, BoundMethod, Items, Method, Super, Table, Value
+
+
+def reached_from(value: Value | None) -> list[Value]:
+    """`value`, what it holds, and what that holds, each object once."""
+    found: list[Value] = []
+    seen: set[int] = set()
+    stack: list[Value | None] = [value]
+    while stack:
+        item = stack.pop()
+        if item is None or id(item) in seen:
+            continue
+        found.append(item)
+        inner: list[Value] = []
+        match item:
+            case Items():
+                inner = [*item.held, *([] if item.series is None else [item.series.element])]
+            case Table():
+                inner = list(item.held.values())
+            case Method() | BoundMethod() | Super():
+                inner = [item.receiver]
+            case _:
+                continue
+        seen.add(id(item))
+        stack.extend(reversed(inner))
+    return found
+
+
+def set_back(value: Value) -> None:
+    """Makes `value`, and what it holds, older than all that a kernel makes."""
+    if isinstance(value, Items | Table) and value.age >= 0:
+        value.age = BEFORE
+        for item in value.held if isinstance(value, Items) else value.held.values():
+            set_back(item)
+
+
+MOST_ITEMS = 4096
+"""Values in the lists of a list that are taken one by one."""
+
+
+def is_small(value: Value) -> bool:
+    """Whether `value` holds at most MOST_ITEMS values in lists, those of lists that it holds twice counted twice."""
+    pending, count = [value], 0
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Items):
+            pending.extend(item.held)
+            count += len(item.held)
+            if count > MOST_ITEMS:
+                return False
+    return True

@@ -1,0 +1,139 @@
+"""Changes of Python objects: noted before they happen, so that they can be taken back, compared and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from portcheck.frontends.nki.state.failure import UnfollowedError
+from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.holding import reached_from
+from portcheck.frontends.nki.values.arithmetic import same
+from portcheck.frontends.nki.values.values import Items, Key, Series, Table, Value, new_age
+from portcheck.ir import Apply, Const, Ref, Symbol
+
+if TYPE_CHECKING:
+    from portcheck.frontends.nki.state.context import Context
+
+Changing = Items | Table | Frame
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What an object holds by key or position; for a list its series, if it has one; why it is not known, if so."""
+
+    held: dict[Key, Value]
+    lost: str = ""
+    series: Series | None = None
+
+
+def changing(context: Context, item: Changing) -> None:
+    """Notes what `item` holds; to be called before each change of it."""
+    context.journal.note(item)
+
+
+def lose(context: Context, item: Items | Table, reason: str) -> None:
+    """From now on what `item` holds is not known, nor what it is a copy of."""
+    if item.origin is None:
+        changing(context, item)
+    else:
+        lose(context, item.origin, reason)
+    item.lost = item.lost or reason
+
+
+def lose_all(context: Context, reason: str, *values: Value | None) -> None:
+    """From now on no list, table or object in `values` is known; a tuple stays what it is."""
+    for value in values:
+        for item in reached_from(value):
+            if isinstance(item, Table) or (isinstance(item, Items) and item.is_list):
+                lose(context, item, reason)
+
+
+def state_of(item: Changing) -> State:
+    """What `item` holds now."""
+    match item:
+        case Frame():
+            return State(dict(item.names.items()))
+        case Items():
+            return State(dict(enumerate(item.held)), item.lost, item.series)
+        case Table():
+            return State(dict(item.held), item.lost)
+
+
+def put_back(item: Changing, state: State) -> None:
+    """Makes `item` hold `state`."""
+    match item:
+        case Frame():
+            item.names.clear()
+            item.names.update({str(name): value for name, value in state.held.items()})
+        case Items():
+            item.held[:] = state.held.values()
+            item.lost, item.series = state.lost, state.series
+        case Table():
+            item.held.clear()
+            item.held.update(state.held)
+            item.lost = state.lost
+
+
+@dataclass(slots=True, eq=False)
+class Changes:
+    """The objects that changed since it was made, each with what it held before."""
+
+    since: int = field(default_factory=new_age)
+    before: dict[int, tuple[Changing, State]] = field(default_factory=dict)
+
+    def undo(self) -> None:
+        """Takes the changes back."""
+        for item, state in self.before.values():
+            put_back(item, state)
+
+    def now(self) -> dict[int, State]:
+        """What the objects that changed hold now."""
+        return {key: state_of(item) for key, (item, _) in self.before.items()}
+
+    def lasting(self) -> list[Changing]:
+        """The objects made before that hold something else now."""
+        return [item for item, state in self.before.values() if item.age < self.since and not _equal(item, state)]
+
+
+def _equal(item: Changing, state: State) -> bool:
+    now = state_of(item)
+    if now.lost != state.lost or now.series is not state.series or now.held.keys() != state.held.keys():
+        return False
+    return all(alike(value, state.held[key]) for key, value in now.held.items())
+
+
+def alike(one: Value, other: Value) -> bool:
+    """Whether both are the same object, or certainly equal numbers."""
+    if one is other:
+        return True
+    if isinstance(one, Const | Symbol | Ref | Apply) and isinstance(other, Const | Symbol | Ref | Apply):
+        return one.dtype == other.dtype and same(one, other)
+    return not isinstance(one, Items) and one == other
+
+
+@dataclass(slots=True, eq=False)
+class Journal:
+    """The changes since each point that something may want to go back to, the innermost last."""
+
+    open: list[Changes] = field(default_factory=list)
+
+    def note(self, item: Changing) -> None:
+        """Notes what `item` holds wherever it did not change yet; raises UnfollowedError for a copy of an element."""
+        if not isinstance(item, Frame) and item.origin is not None:
+            raise UnfollowedError("an element of a list of unknown length is changed")
+        for changes in self.open:
+            if id(item) not in changes.before:
+                changes.before[id(item)] = (item, state_of(item))
+
+    @contextmanager
+    def changes(self) -> Iterator[Changes]:
+        """The changes made inside the `with` block."""
+        made = Changes()
+        self.open.append(made)
+        try:
+            yield made
+        finally:
+            self.open.pop()

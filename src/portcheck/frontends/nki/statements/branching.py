@@ -1,0 +1,193 @@
+"""Branches: decided, or both arms kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from portcheck.frontends.nki.expressions.evaluate import condition as evaluated_condition
+from portcheck.frontends.nki.expressions.evaluate import evaluate, truth
+from portcheck.frontends.nki.loops.carrying import end_of_body
+from portcheck.frontends.nki.source.trees import children, read_outside
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import NeedsUnrollingError
+from portcheck.frontends.nki.state.flow import Flow, FlowKind
+from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.mutation import Changes, State, changing, put_back
+from portcheck.frontends.nki.statements.merging import merge, merge_objects
+from portcheck.frontends.nki.statements.returning import emit_return
+from portcheck.frontends.nki.statements.skipping import may_leave
+from portcheck.frontends.nki.values.arithmetic import unary
+from portcheck.frontends.nki.values.values import NONE, Value
+from portcheck.ir import Branch, Expr, Leave, LeaveKind, Op, Operator
+
+
+def run_if(context: Context, frame: Frame, statement: cst.If, rest: Sequence[cst.CSTNode]) -> Flow:
+    """An `if`; `rest` is what follows it in its block."""
+    test = evaluate(context, frame, statement.test)
+    decided = truth(context, test)
+    then, otherwise = statement.body.body, _otherwise(statement)
+    if decided is not None:
+        return context.run(context, frame, then if decided else otherwise)
+    condition = evaluated_condition(context, test, frame.segment.text(statement.test))
+    if _only_raises(then):
+        context.assert_that(unary(Operator.LOGICAL_NOT, condition), "if")
+        return context.run(context, frame, otherwise)
+    if _only_raises(otherwise):
+        context.assert_that(condition, "if")
+        return context.run(context, frame, then)
+    return _branch(context, frame, statement, condition, then, otherwise, rest)
+
+
+def fork(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[cst.CSTNode], condition: Expr) -> Flow:
+    """Runs `statement` once for where `condition` holds and once for where it does not."""
+    return _branch(context, frame, statement, condition, (statement,), (statement,), rest)
+
+
+def _otherwise(statement: cst.If) -> Sequence[cst.CSTNode]:
+    if isinstance(statement.orelse, cst.If):
+        return (statement.orelse,)
+    return statement.orelse.body.body if statement.orelse is not None else ()
+
+
+def _only_raises(body: Sequence[cst.CSTNode]) -> bool:
+    """Whether every path through `body` ends in an error."""
+    return any(isinstance(part, cst.Raise) for part in _last_line(body)) and not any(map(may_leave, body))
+
+
+def _last_line(body: Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
+    """The small statements that `body` ends with."""
+    last = body[-1] if body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        return last.body
+    return [last] if isinstance(last, cst.BaseSmallStatement) else ()
+
+
+def _branch(
+    context: Context, frame: Frame, statement: cst.CSTNode, condition: Expr, then: Sequence[cst.CSTNode],
+    otherwise: Sequence[cst.CSTNode], rest: Sequence[cst.CSTNode],
+) -> Flow:  # fmt: skip
+    """Both arms of an undecided `if`; when one leaves the block, the rest of the block belongs to the other."""
+    taken = _taking(frame, then, otherwise, rest)
+    arms: list[_Arm] = []
+    for block, holds in zip(taken, (True, False), strict=True):
+        with context.assuming(condition, holds):
+            arms.append(_arm(context, frame, block))
+    takes_rest = taken != [then, otherwise]
+    raising = [arm.flow.kind is FlowKind.RAISE for arm in arms]
+    if any(raising) and not all(raising):
+        return _certain(context, frame, condition, arms, takes_rest=takes_rest)
+    first, second = (arm.flow for arm in arms)
+    running = [arm for arm in arms if arm.flow.kind is FlowKind.NORMAL]
+    returning = [arm.flow.kind is FlowKind.RETURN for arm in arms]
+    may_have_left = any(arm.may_have_left for arm in arms)
+    frame.may_have_left = may_have_left or bool(frame.depth and any(returning) and not all(returning))
+    bodies = [arm.body for arm in arms]
+    value: Value | None = None
+    if all(returning) and frame.depth:
+        value = merge(context, condition, bodies, {"": first.value or NONE}, {"": second.value or NONE})[""]
+    kept = arms if len(running) != 1 else running * 2
+    merge_objects(context, condition, bodies, kept[0].changes, kept[0].states, kept[1].changes, kept[1].states)
+    if len(running) == 2:
+        outside = read_outside(frame.root, statement)
+        used = None if frame.root is None or context.rounds else outside
+        frame.names.update(merge(context, condition, bodies, arms[0].names, arms[1].names, used, outside))
+    elif running:
+        frame.names = running[0].names
+    if any(bodies):
+        context.builder.emit(Branch, via="if", condition=condition, then=tuple(bodies[0]), otherwise=tuple(bodies[1]))
+    if value is not None:
+        return Flow(FlowKind.RETURN, value)
+    if not running and first.kind is second.kind:
+        return Flow(first.kind, NONE, True)
+    return Flow(FlowKind.NORMAL, None, takes_rest)
+
+
+def _certain(context: Context, frame: Frame, condition: Expr, arms: Sequence[_Arm], *, takes_rest: bool) -> Flow:
+    """The arm of a branch whose other arm ends in an error: its condition holds."""
+    is_first = arms[1].flow.kind is FlowKind.RAISE
+    context.assert_that(condition if is_first else unary(Operator.LOGICAL_NOT, condition), "if")
+    arm = arms[0] if is_first else arms[1]
+    for key, (item, before) in arm.changes.before.items():
+        changing(context, item)
+        put_back(item, arm.states.get(key, before))
+    frame.names, frame.may_have_left = arm.names, arm.may_have_left
+    context.builder.adopt(arm.body[: arm.length])
+    flow = arm.flow
+    return Flow(flow.kind, flow.value, flow.is_done or takes_rest, flow.span)
+
+
+@dataclass(slots=True, eq=False)
+class _Arm:
+    """What one arm of a branch does: its operations, how it ends, its names and what objects hold at its end.
+
+    The operations after the first `length` only leave what is around the branch.
+    """
+
+    body: list[Op]
+    length: int
+    flow: Flow
+    names: dict[str, Value]
+    may_have_left: bool
+    changes: Changes
+    states: dict[int, State]
+
+
+def _arm(context: Context, frame: Frame, block: Sequence[cst.CSTNode]) -> _Arm:
+    """Evaluates one arm; what it changed is taken back."""
+    names, had_left = dict(frame.names), frame.may_have_left
+    with context.builder.region() as body, context.journal.changes() as changes:
+        flow = context.run(context, frame, block)
+        length = len(body)
+        _emit_leaving(context, frame, flow)
+    made = _Arm(body, length, flow, frame.names, frame.may_have_left, changes, changes.now())
+    changes.undo()
+    frame.names, frame.may_have_left = names, had_left
+    return made
+
+
+def _taking(
+    frame: Frame, then: Sequence[cst.CSTNode], otherwise: Sequence[cst.CSTNode], rest: Sequence[cst.CSTNode]
+) -> list[Sequence[cst.CSTNode]]:
+    """The arms of a branch, with the rest of the block where only one of them may get there."""
+    arms = [then, otherwise]
+    if any(map(_leaves, arms)):
+        return [arm if _leaves(arm) else [*arm, *rest] for arm in arms]
+    if frame.depth and any(_may_return(part) for arm in arms for part in arm):
+        return [[*arm, *rest] for arm in arms]
+    return arms
+
+
+def _may_return(statement: cst.CSTNode) -> bool:
+    """Whether some path through `statement`, loops aside, ends the function."""
+    if isinstance(statement, cst.For | cst.While | cst.FunctionDef | cst.ClassDef | cst.BaseExpression):
+        return False
+    return isinstance(statement, cst.Return) or any(map(_may_return, children(statement)))
+
+
+def _leaves(body: Sequence[cst.CSTNode]) -> bool:
+    """Whether `body` certainly ends the function."""
+    last = body[-1] if body else None
+    if any(isinstance(part, cst.Return | cst.Raise) for part in _last_line(body)):
+        return True
+    if isinstance(last, cst.If):
+        return _leaves(last.body.body) and _leaves(_otherwise(last))
+    return False
+
+
+def _emit_leaving(context: Context, frame: Frame, flow: Flow) -> None:
+    if flow.kind in (FlowKind.BREAK, FlowKind.CONTINUE) and context.carried:
+        made = context.rounds[-1]
+        if made is not None and not made.is_traced and made.changes.lasting():
+            raise NeedsUnrollingError
+        if made is not None:
+            made.ends.append(dict(frame.names))
+        end_of_body(context, frame, context.carried[-1])
+    if flow.kind is FlowKind.BREAK:
+        context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)
+    elif flow.kind is FlowKind.CONTINUE:
+        context.builder.emit(Leave, via="continue", kind=LeaveKind.ITERATION)
+    elif flow.kind is FlowKind.RETURN and not context.inlining:
+        emit_return(context, flow)

@@ -1,0 +1,166 @@
+"""Names that hold different values after the two arms of a branch, or after a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard
+
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.mutation import Changes, State, alike, changing, put_back
+from portcheck.frontends.nki.values.arithmetic import is_number, is_small
+from portcheck.frontends.nki.values.data import allocate, as_number, as_view, is_in_sight, operand, store
+from portcheck.frontends.nki.values.fitting import same_shape
+from portcheck.frontends.nki.values.leaves import leaves_of
+from portcheck.frontends.nki.values.values import Either, Items, Key, Result, Unknown, Value, View
+from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator
+
+CHOICES = 8
+"""Values that one may be by conditions that are not known; text that uses it is evaluated once for each."""
+
+
+def merge(
+    context: Context,
+    condition: Expr,
+    bodies: Sequence[list[Op]],
+    first: Mapping[str, Value],
+    second: Mapping[str, Value],
+    used: frozenset[str] | None = None,
+    variables: frozenset[str] = frozenset(),
+) -> dict[str, Value]:
+    """What each name stands for after a branch whose arms are `bodies`; what has to be done is added to the arms.
+
+    `used` are the names that the text around the branch mentions (None: any may be), `variables` those of a function:
+    whoever uses one of them that one arm alone binds has run that arm, or fails.
+    """
+    merged: dict[str, Value] = {}
+    for name in [*first, *(name for name in second if name not in first)]:
+        unbound = Unknown(name, f"{name} is bound in one arm of a branch only", kind=OpaqueKind.CONTROL)
+        one, other = first.get(name, unbound), second.get(name, unbound)
+        if alike(one, other):
+            merged[name] = one
+        elif one is unbound or other is unbound:
+            body, value = (bodies[0], one) if other is unbound else (bodies[1], other)
+            found = _lasting(context, body, value) if name in variables else None
+            merged[name] = found if found is not None else unbound
+        else:
+            merged[name] = _merged(context, condition, bodies, name, one, other)
+    return merged
+
+
+def _merged(
+    context: Context, condition: Expr, bodies: Sequence[list[Op]], name: str, one: Value, other: Value
+) -> Value:
+    if _is_tuple(one) and _is_tuple(other) and len(one.held) == len(other.held):
+        pairs = zip(one.held, other.held, strict=True)
+        return Items([
+            left if alike(left, right) else _merged(context, condition, bodies, name, left, right)
+            for left, right in pairs
+        ])  # fmt: skip
+    left, right = (as_number(context, value) if is_number(value) else None for value in (one, other))
+    if left is not None and right is not None and left.dtype.is_float == right.dtype.is_float:
+        chosen = Apply(Operator.SELECT, (condition, left, right), left.dtype)
+        if is_small(chosen):
+            return chosen
+        return Unknown(name, f"{name} grows too large to keep", kind=OpaqueKind.LIMIT)
+    if isinstance(one, View | Result) and isinstance(other, View | Result) and _are_one_tile(context, one, other):
+        return _through_memory(context, bodies, name, one, other)
+    lasting = [_lasting(context, body, value) for body, value in zip(bodies, (one, other), strict=True)]
+    if lasting[0] is None or lasting[1] is None:
+        return Unknown(name, f"{name} depends on a condition that is not known", (one, other), OpaqueKind.CONTROL)
+    return _either(condition, lasting[0], lasting[1], name)
+
+
+def _either(condition: Expr, one: Value, other: Value, name: str) -> Value:
+    """`one` or `other`; where neither is known, or it may be one of too many, something that is not known."""
+    choices = [*_choices(one), *_choices(other)]
+    first = choices[0]
+    if isinstance(first, Unknown) and all(isinstance(item, Unknown) for item in choices):
+        return Unknown(name, first.reason, (one, other), first.kind)
+    if len(choices) > CHOICES:
+        return Unknown(name, f"{name} may be one of more than {CHOICES} values", (one, other), OpaqueKind.LIMIT)
+    return Either(condition, one, other)
+
+
+def _choices(value: Value) -> list[Value]:
+    """The values that `value` may be."""
+    if isinstance(value, Either):
+        return [*_choices(value.first), *_choices(value.second)]
+    return [value]
+
+
+def _is_tuple(value: Value) -> TypeGuard[Items]:
+    return isinstance(value, Items) and not value.is_list and not value.lost and value.series is None
+
+
+def _are_one_tile(context: Context, one: View | Result, other: View | Result) -> bool:
+    """Whether both are tiles of the arms' own that one buffer can hold."""
+    tiles = [(item.buffer.dtype, item.buffer.space) if isinstance(item, View) else (item.dtype, item.space)
+             for item in (one, other)]  # fmt: skip
+    own = not any(isinstance(item, View) and is_in_sight(context, item) for item in (one, other))
+    return own and tiles[0] == tiles[1] and same_shape(one.shape, other.shape)
+
+
+def _lasting(context: Context, body: list[Op], value: Value) -> Value | None:
+    """`value` as something that the text after the branch can use; None if it is nothing there."""
+    if isinstance(value, Result):
+        with context.builder.continued(body):
+            value = as_view(context, value) or value
+    for item in leaves_of(value):
+        if isinstance(item, View) and not (is_in_sight(context, item) or _moved_out(context, body, item)):
+            return None
+        if isinstance(item, Result) or (is_number(item) and not context.builder.sees(item)):
+            return None
+        if isinstance(item, View) and not all(map(context.builder.sees, (*item.index, *item.shape))):
+            return None
+    return value
+
+
+def _moved_out(context: Context, body: list[Op], view: View) -> bool:
+    """Allocates the tile of an arm before the branch instead, where its size is known there."""
+    for op in body:
+        if isinstance(op, Alloc) and op.name == view.buffer.name and not op.base:
+            if not all(map(context.builder.sees, op.type.shape)):
+                return False
+            body.remove(op)
+            context.builder.adopt([op])
+            return True
+    return False
+
+
+def _through_memory(context: Context, bodies: Sequence[list[Op]], name: str, one: Value, other: Value) -> Value:
+    assert isinstance(one, View | Result)
+    dtype = one.buffer.dtype if isinstance(one, View) else one.dtype
+    space = one.buffer.space if isinstance(one, View) else one.space
+    view = allocate(context, name, dtype, one.shape, space, via="if")
+    for body, value in zip(bodies, (one, other), strict=True):
+        with context.builder.continued(body):
+            found = operand(context, value)
+            if found is not None:
+                store(context, view, found, via="=")
+    return view
+
+
+def merge_objects(
+    context: Context, condition: Expr, bodies: Sequence[list[Op]],
+    first: Changes, ends: Mapping[int, State], second: Changes, others: Mapping[int, State],
+) -> None:  # fmt: skip
+    """What the objects hold that the arms of a branch changed; the changes are taken back before this."""
+    for key, (item, before) in {**second.before, **first.before}.items():
+        one, other = ends.get(key, before), others.get(key, before)
+        changing(context, item)
+        lost = one.lost or other.lost
+        if one.series is not other.series or (isinstance(item, Items) and len(one.held) != len(other.held)):
+            lost = lost or "what it holds depends on a condition that is not known"
+        held = one.held if lost else _merged_entries(context, condition, bodies, one.held, other.held)
+        put_back(item, State(held, lost, one.series))
+
+
+def _merged_entries(
+    context: Context, condition: Expr, bodies: Sequence[list[Op]],
+    first: Mapping[Key, Value], second: Mapping[Key, Value],
+) -> dict[Key, Value]:  # fmt: skip
+    names = {key: str(key) for key in [*first, *(key for key in second if key not in first)]}
+    left = {names[key]: value for key, value in first.items()}
+    right = {names[key]: value for key, value in second.items()}
+    merged = merge(context, condition, bodies, left, right)
+    return {key: merged[name] for key, name in names.items()}

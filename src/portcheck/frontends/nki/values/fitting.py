@@ -1,0 +1,31 @@
+"""Whether a tile fits where it is put."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from portcheck.frontends.nki.values.arithmetic import known_int, same
+from portcheck.ir import Expr
+
+
+def misfit(shape: Sequence[Expr], wanted: Sequence[Expr]) -> str:
+    """Why a tile of extents `shape` certainly does not fill `wanted`, extents of 1 repeated; "" where it may."""
+    if not shape:
+        return ""
+    if len(shape) != len(wanted):
+        return f"{len(shape)} dimensions where there are {len(wanted)}"
+    for own, other in zip(shape, wanted, strict=True):
+        if not may_equal(own, other) and known_int(own) != 1:
+            return f"{known_int(own)} elements where there are {known_int(other)}"
+    return ""
+
+
+def may_equal(one: Expr, other: Expr) -> bool:
+    """Whether two extents are not known to differ."""
+    first, second = known_int(one), known_int(other)
+    return first is None or second is None or first == second
+
+
+def same_shape(left: Sequence[Expr], right: Sequence[Expr]) -> bool:
+    """Whether both shapes are certainly equal."""
+    return len(left) == len(right) and all(same(one, other) for one, other in zip(left, right, strict=True))

@@ -1,0 +1,75 @@
+"""Tiles that a loop allocates in each round and that last beyond it: one buffer holds those of all rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from portcheck.core.dtype import DType
+from portcheck.frontends.nki.loops.rounds import Made, Round, length_of
+from portcheck.frontends.nki.state.failure import NeedsUnrollingError
+from portcheck.frontends.nki.values.arithmetic import known_int
+from portcheck.frontends.nki.values.values import Buffer, Stretch, View
+from portcheck.frontends.nki.values.views import Selector, select
+from portcheck.ir import Apply, Expr, Operator, Space, Symbol, integer, symbols_in
+
+if TYPE_CHECKING:
+    from portcheck.frontends.nki.state.context import Context
+
+
+def slot(context: Context, hint: str, dtype: DType, shape: Sequence[Expr], space: Space) -> View | None:
+    """The tile of this round in the buffer that holds those of all rounds; None where the tile is this round's own."""
+    made = innermost(context)
+    if made is None:
+        return None
+    site = made.site(hint, str(context.builder.here.start))
+    made.made[site] = Made(dtype, tuple(shape), space)
+    stack = made.stacks.get(site)
+    if stack is None or made.place is None:
+        context.site = site
+        return None
+    selectors: list[Selector] = [Stretch(integer(0), extent, None, extent) for extent in shape]
+    selectors.insert(added(space, shape), made.place)
+    return select(context, stack, selectors)
+
+
+def note(context: Context, buffer: Buffer) -> None:
+    """Notes where the tile was allocated that was just made."""
+    made = innermost(context)
+    if made is not None and context.site is not None:
+        made.sites[buffer.name] = context.site
+    context.site = None
+
+
+def innermost(context: Context) -> Round | None:
+    """The round that is being evaluated of the innermost loop that is kept."""
+    return next((made for made in reversed(context.rounds) if made is not None), None)
+
+
+def can_unroll(context: Context) -> bool:
+    """Whether it is known of some loop around how often it runs, so that its rounds can be evaluated one by one."""
+    counters = [made.counter for made in context.rounds if made is not None and made.counter is not None]
+    return any(known_int(length_of(counter)) is not None for counter in counters)
+
+
+def added(space: Space, shape: Sequence[Expr]) -> int:
+    """Which dimension of the common buffer is the round: behind the partition of a tile on the chip, else the first."""
+    return 1 if shape and space in (Space.SHARED, Space.PSUM) else 0
+
+
+def common_shape(made: Made, length: Expr, variable: Symbol) -> tuple[Expr, ...]:
+    """The shape of the buffer for all rounds; raises NeedsUnrollingError where the tiles have no common bound."""
+    shape = [_bound(extent, variable) for extent in made.shape]
+    shape.insert(added(made.space, made.shape), length)
+    return tuple(shape)
+
+
+def _bound(extent: Expr, variable: Symbol) -> Expr:
+    """An extent that holds `extent` in every round."""
+    if variable.name not in symbols_in(extent):
+        return extent
+    if isinstance(extent, Apply) and extent.operator is Operator.MINIMUM:
+        for argument in extent.arguments:
+            if variable.name not in symbols_in(argument):
+                return argument
+    raise NeedsUnrollingError
