@@ -57,19 +57,19 @@ def main() -> int:
 def releases(folder: Path, knowledge: Knowledge) -> Iterator[Stubs]:
     """The stubs of every known release that a tag of the checkout names, else those of its files."""
     tags = run(folder, "tag", "--list", "v2.*", "--sort=v:refname").split()
-    labels = knowledge.stub_facts.releases
+    versions = knowledge.releases.sdks
     found = False
-    for sdk, label in labels.items():
+    for sdk, version in versions.items():
         matching = [tag for tag in tags if tag.startswith(f"v{sdk}.") and tag.count(".") == 2]
         if matching:
             found = True
             listed = run(folder, "ls-tree", "-r", "--name-only", matching[0], *ROOTS).split()
             files = {path: run(folder, "show", f"{matching[0]}:{path}") for path in listed if path.endswith(".py")}
-            yield read(f"{matching[0]} ({label})", label, files, knowledge)
+            yield read(f"{matching[0]} ({version})", version, files, knowledge)
     if not found:
         paths = sorted(path for root in ROOTS for path in (folder / root).rglob("*.py"))
         files = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
-        newest = list(labels.values())[-1]
+        newest = list(versions.values())[-1]
         yield read(f"{folder} ({newest})", newest, files, knowledge)
 
 
@@ -79,9 +79,8 @@ def run(folder: Path, *arguments: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def read(title: str, label: str, files: Mapping[str, str], knowledge: Knowledge) -> Stubs:
+def read(title: str, version: NkiVersion, files: Mapping[str, str], knowledge: Knowledge) -> Stubs:
     """The names that the stub files of a version declare, given by path and text."""
-    version = NkiVersion.parse(label)
     package = next(name for name in PACKAGES if knowledge.objects.ranges[name].includes(version))
     stubs = Stubs(title, version, package)
     for path, text in files.items():

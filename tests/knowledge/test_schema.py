@@ -11,6 +11,7 @@ from portcheck.knowledge.chips import load_chips
 from portcheck.knowledge.constructs import load_constructs
 from portcheck.knowledge.dtypes import load_dtypes
 from portcheck.knowledge.objects import load_objects
+from portcheck.knowledge.releases import load_releases
 from portcheck.knowledge.schema import toml_files
 from portcheck.knowledge.stubs import load_stub_facts
 
@@ -131,23 +132,29 @@ def test_number_without_source_is_refused(tmp_path):
         load_chips(tmp_path)
 
 
-STUBS = SOURCES + "[releases]\n'2.28' = '0.2'\n"
 EXCEPTION = "[[exception]]\nnames = ['nki.f']\n"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (SOURCES + "[releases]\n'2.28' = 'two'\n[[exception]]\nnames = []\nreason = ''\nsource = 'DOC'\n", "two/2.28"),
-        (STUBS + EXCEPTION + "source = 'DOC'\n", 'missing key "reason"'),
-        (STUBS + EXCEPTION + "reason = 'r'\n", 'missing key "source"'),
-        (STUBS + EXCEPTION + "reason = 'r'\nsource = 'DOC'\nupto = '0.3'\n", '"upto"'),
+        (SOURCES + EXCEPTION + "source = 'DOC'\n", 'missing key "reason"'),
+        (SOURCES + EXCEPTION + "reason = 'r'\n", 'missing key "source"'),
+        (SOURCES + EXCEPTION + "reason = 'r'\nsource = 'DOC'\nupto = '0.3'\n", '"upto"'),
     ],
 )
 def test_bad_facts_about_stubs_are_refused(text, message, tmp_path):
     (tmp_path / "stubs.toml").write_text(text, encoding="utf-8")
     with pytest.raises(KnowledgeError, match=re.escape(message)):
         load_stub_facts(tmp_path / "stubs.toml")
+
+
+@pytest.mark.parametrize(("label", "sdk"), [("two", "2.28"), ("0.2", "2.twenty")])
+def test_versions_are_numbers(label, sdk, tmp_path):
+    text = f"[version.'{label}']\nsdks = ['{sdk}']\nroot = 'nki'\noutputs = ['hbm']\nsource = 'DOC'\n"
+    (tmp_path / "versions.toml").write_text(SOURCES + text, encoding="utf-8")
+    with pytest.raises(KnowledgeError, match=re.escape(label)):
+        load_releases(tmp_path / "versions.toml")
 
 
 def test_empty_folder_is_an_error(tmp_path):

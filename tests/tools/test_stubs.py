@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from tools.stubs import differences, main, read, releases
 
-from portcheck.knowledge import load
+from portcheck.knowledge import NkiVersion, load
 
 LANGUAGE = "nki/api/nki/language/__init__.py"
 LEGACY = "general/nki/api/nki/language/__init__.py"
 
 
 def lines(text: str, label: str = "0.6/2.32", path: str = LANGUAGE) -> list[str]:
-    return differences(read("stubs", label, {path: text}, load()), load())[0]
+    return differences(read("stubs", NkiVersion.parse(label), {path: text}, load()), load())[0]
 
 
 def about(text: str, word: str, label: str = "0.6/2.32", path: str = LANGUAGE) -> list[str]:
@@ -76,7 +76,9 @@ def test_a_keyword_that_the_stub_takes_without_naming_it_is_no_difference():
 
 
 def test_what_the_data_explains_is_counted_and_not_listed():
-    found, explained = differences(read("stubs", "0.2/2.28", {LANGUAGE: "pass_ = ..."}, load()), load())
+    found, explained = differences(
+        read("stubs", NkiVersion.parse("0.2/2.28"), {LANGUAGE: "pass_ = ..."}, load()), load()
+    )
     assert explained > 0
     assert not [line for line in found if "dynamic_range" in line]
 

@@ -13,9 +13,13 @@ from portcheck.knowledge.versions import NkiVersion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """One version: `root` is the package its kernels are written in, `outputs` where what they hand back may live."""
+    """One version, and the SDKs that ship it.
+
+    `root` is the package its kernels are written in, `outputs` where what they hand back may live.
+    """
 
     label: str
+    sdks: tuple[str, ...]
     root: str
     outputs: tuple[NkiSpace, ...]
     source: str
@@ -42,6 +46,11 @@ class Releases:
     versions: tuple[Release, ...]
     packages: frozenset[str]
     modules: Mapping[str, str]
+
+    @property
+    def sdks(self) -> Mapping[str, NkiVersion]:
+        """The version that each SDK ships, as read by it ("2.28" -> 0.2/2.28), oldest SDK first."""
+        return {sdk: NkiVersion.parse(f"{item.label}/{sdk}") for item in self.versions for sdk in item.sdks}
 
     @property
     def newest(self) -> Release:
@@ -96,11 +105,13 @@ def _module(table: Table, sources: Sources) -> str:
 
 
 def _release(label: str, table: Table, sources: Sources) -> Release:
+    sdks = table.texts("sdks", ())
     try:
-        NkiVersion.parse(label)
+        for text in (label, *(f"{label}/{sdk}" for sdk in sdks)):
+            NkiVersion.parse(text)
     except ValueError as error:
         raise table.error(str(error)) from error
     outputs = tuple(NkiSpace(word) for word in table.texts("outputs"))
-    release = Release(label=label, root=table.text("root"), outputs=outputs, source=sources.cite(table))
+    release = Release(label=label, sdks=sdks, root=table.text("root"), outputs=outputs, source=sources.cite(table))
     table.finish()
     return release

@@ -1,4 +1,4 @@
-"""What is known about the public stub files: which SDK shipped which version, and where the stubs mislead."""
+"""Where the public stub files mislead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from portcheck.core.errors import KnowledgeError
 from portcheck.knowledge.ranges import NameRange, range_of
 from portcheck.knowledge.schema import read_toml
 from portcheck.knowledge.versions import NkiVersion
@@ -16,9 +15,8 @@ _FIRST = "0.1"
 
 @dataclass(frozen=True, slots=True)
 class StubFacts:
-    """The NKI version of every SDK release ("2.28" -> "0.2/2.28"), and the names the stubs are not followed in."""
+    """The names the stubs are not followed in, and in which versions."""
 
-    releases: Mapping[str, str]
     exceptions: Mapping[str, NameRange]
 
     def is_exception(self, name: str, version: NkiVersion) -> bool:
@@ -30,7 +28,6 @@ class StubFacts:
 def load_stub_facts(path: Path) -> StubFacts:
     """Read `mappings/nki/stubs.toml`; raises KnowledgeError."""
     root, sources = read_toml(path, f"nki/{path.name}")
-    releases = {sdk: f"{version}/{sdk}" for sdk, version in root.table("releases").strings().items()}
     exceptions: dict[str, NameRange] = {}
     for entry in root.tables("exception"):
         entry.text("reason")
@@ -38,9 +35,4 @@ def load_stub_facts(path: Path) -> StubFacts:
         exceptions.update(dict.fromkeys(entry.texts("names"), found))
         entry.finish()
     root.finish()
-    for label in releases.values():
-        try:
-            NkiVersion.parse(label)
-        except ValueError as error:
-            raise KnowledgeError(f"nki/{path.name}: releases: {error}") from error
-    return StubFacts(releases, exceptions)
+    return StubFacts(exceptions)
