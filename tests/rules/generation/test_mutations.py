@@ -140,6 +140,8 @@ MUTATIONS = {
         arguments_of_other_versions, enumerations_as_numbers, deprecated,
     )
 }  # fmt: skip
+REGISTER = "r = nisa.register_alloc(3)\n    while r:\n        nisa.register_load(r, a[0:1, 0:1])"
+BASED = "class B(nl.NKIObject):\n    pass\n\nclass C(B):\n    pass\n\n"
 SINGLE: dict[str, tuple[str, str | None, str]] = {
     "two packages": ("import neuronxcc.nki.isa as old\n" + port("0.6", "old.reciprocal(a)"), None, "PC801"),
     "two packages, stated": ("import neuronxcc.nki.isa as old\n" + port("0.6", "old.reciprocal(a)"), "0.6", "PC801"),
@@ -197,6 +199,12 @@ SINGLE: dict[str, tuple[str, str | None, str]] = {
         port("0.6", "for t in h(a):", "    pass").replace("@nki.jit", "def h(t):\n    yield t\n\n@nki.jit"),
         "0.6", "PC808",
     ),
+    "register of a loop": (port("0.6", REGISTER), "0.6", "PC803"),
+    "base of a class": (port("0.6", "c = C()").replace("@nki.jit", f"{BASED}@nki.jit"), "0.6", "PC808"),
+    "two bases": (
+        port("0.4", "c = C()").replace("@nki.jit", f"{BASED.replace('(B)', '(nl.NKIObject, B)')}@nki.jit"),
+        "0.4", "PC808",
+    ),
     "slice of a slice": (port("0.2", "nisa.memset(dst=a[0:64][0:32], value=0.0)"), "0.2", "PC808"),
 }  # fmt: skip
 SILENT: dict[str, tuple[str, str | None]] = {
@@ -213,6 +221,18 @@ SILENT: dict[str, tuple[str, str | None]] = {
     "names of other modules": ("import nki.compiler as nc\n" + port("0.6", "nc.anything(a)"), "0.6"),
     "operator that is a parameter": (
         port("0.6", "nisa.tensor_tensor(dst=a, data1=a, data2=b, op=n)").replace("def k(x)", "def k(x, n)"), "0.6",
+    ),
+    "register of a loop in 0.5": (port("0.5", REGISTER), "0.5"),
+    "number of a loop": (port("0.6", "n = x.shape[0]\n    while n > 1:\n        n = n // 2"), "0.6"),
+    "number of a loop in a loop": (
+        port("0.6", "n = x.shape[0]", "for i in range(n):", "    n = n - 1", "    while n:", "        n = n // 2"),
+        "0.6",
+    ),
+    "class of NKI": (port("0.6", "c = B()").replace("@nki.jit", f"{BASED}@nki.jit"), "0.6"),
+    "class without a base": (port("0.6", "c = B()").replace("@nki.jit", "class B:\n    pass\n\n@nki.jit"), "0.6"),
+    "enumeration": (
+        port("0.6", "c = E(1)").replace("@nki.jit", "from enum import Enum\nclass E(Enum):\n    A = 1\n\n@nki.jit"),
+        "0.6",
     ),
     "import that nothing uses": ("import neuronxcc.nki.isa as old\n" + port("0.6"), "0.6"),
 }  # fmt: skip

@@ -13,12 +13,13 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import leaves, skip
 from portcheck.frontends.nki.values.arithmetic import known
 from portcheck.frontends.nki.values.data import as_number, condition_of
 from portcheck.frontends.nki.values.series import element, series_of
 from portcheck.frontends.nki.values.stacking import can_unroll
-from portcheck.frontends.nki.values.values import Counter, Series, Unknown, Value
+from portcheck.frontends.nki.values.values import Counter, Series, Unknown, Value, View
 from portcheck.ir import (
     AxisKind,
     Expr,
@@ -27,10 +28,12 @@ from portcheck.ir import (
     Op,
     OpaqueKind,
     Range,
+    Space,
     Symbol,
     While,
     integer,
 )  # fmt: skip
+from portcheck.knowledge import Form
 
 WHILE_LIMIT = 64
 """Rounds of a `while` whose condition is known that are evaluated one by one."""
@@ -172,8 +175,11 @@ def run_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
 
 def _while(context: Context, frame: Frame, statement: cst.While) -> Flow:
     for _ in range(WHILE_LIMIT):
-        decided = context.truth(context, context.evaluate(context, frame, statement.test, ""))
+        condition = context.evaluate(context, frame, statement.test, "")
+        decided = context.truth(context, condition)
         if decided is None:
+            if isinstance(condition, View) and condition.buffer.space is Space.REGISTER:
+                note_form(context, Form.REGISTER_CONDITION)
             return _kept_while(context, frame, statement)
         if not decided:
             return _otherwise(context, frame, statement, may_be_left=False)

@@ -10,6 +10,7 @@ from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import UnfollowedError
 from portcheck.frontends.nki.state.mutation import changing
+from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.values.arithmetic import known
 from portcheck.frontends.nki.values.values import (
     NONE,
@@ -29,6 +30,7 @@ from portcheck.frontends.nki.values.values import (
     Value,
 )  # fmt: skip
 from portcheck.ir import Const, OpaqueKind
+from portcheck.knowledge import Form
 
 FIELD = "field"
 """The record of what `dataclasses.field()` gives."""
@@ -133,6 +135,8 @@ def instantiated(
     if not owner.is_known or found_in(owner, "__new__") is not None:
         return None
     made = Instance({}, owner.name, owner=owner)
+    if any(_is_foreign(base) for base in owner.bases):
+        note_form(context, Form.INHERITANCE)
     for item in order_of(owner):
         start = item.names.get("__init__")
         if isinstance(start, Function):
@@ -141,6 +145,11 @@ def instantiated(
         if item.kind in (ClassKind.DATA, ClassKind.TUPLE) and item.annotated:
             return made if _filled(context, made, item, positional, keywords) else None
     return made if _is_plain(made, positional, keywords) else None
+
+
+def _is_foreign(base: Value) -> bool:
+    """Whether a base is another class than NKI's own and the one that every class has."""
+    return not (isinstance(base, External) and (is_nki(base.name) or base.name == "object"))
 
 
 def _is_plain(made: Instance, positional: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
