@@ -299,6 +299,7 @@ class Semantics(StrEnum):
     QUERY_LIMITS = "query.limits"
     QUERY_BYTES = "query.bytes"
     QUERY_PROGRAM_RANK = "query.program.rank"
+    QUERY_RANK = "query.rank"
     QUERY_GENERATION = "query.generation"
     TYPE = "type"
     TRAIT_SAME = "trait.same"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from portcheck.core.source import SourceFile
-from portcheck.execution.tiles import Execution, Options, run
+from portcheck.execution.tiles import Execution, Options, run, run_on_ranks
 from portcheck.frontends.nki import NkiOptions, read_nki
 from portcheck.ir import Program, kernel_operations
 from portcheck.ir.ops import Opaque
@@ -51,6 +51,12 @@ def executed(text: str, arguments: Arrays, grid: tuple[int, ...] | None = None, 
     return run(lowered(text, dtypes=dtypes), arguments, grid, Options(**options))
 
 
+def executed_on_ranks(text: str, arguments: Sequence[Arrays], **options: Any) -> Execution:
+    """Runs `text` on a rank for each of `arguments`; the results are those of all ranks, one after the other."""
+    done = run_on_ranks(lowered(text), arguments, None, Options(**options))
+    return replace(done[0], returned={"all": tuple(result for one in done for result in one.results)})
+
+
 def normal(seed: int, *shape: int, dtype: Any = np.float32) -> Any:
     """Normally distributed numbers, the same for the same seed."""
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
@@ -67,7 +73,8 @@ class Case:
 
     `reference` gives each result in float64 (or in integers). With `roundings` a result may be off by so many half
     units in the last place of its dtype, measured at `scale` of the element (its own size without one); without, it
-    is exact once it is rounded to its dtype.
+    is exact once it is rounded to its dtype. With `ranks` it is run on several, each with its own arguments, and the
+    results are those of all.
     """
 
     name: str
@@ -79,6 +86,13 @@ class Case:
     precision: Any = None
     grid: tuple[int, ...] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    ranks: tuple[Arrays, ...] = ()
+
+    def executed(self) -> Execution:
+        """What a run of it leaves."""
+        if self.ranks:
+            return executed_on_ranks(self.source, self.ranks, **self.options)
+        return executed(self.source, self.arguments, self.grid, **self.options)
 
 
 def differences(case: Case, found: Execution) -> list[str]:

@@ -195,3 +195,25 @@ def test_a_tensor_may_be_none_and_the_grid_says_how_many_axes_there_are(grid: tu
         execution = executed(ROUNDED, {"x": x, "y": other}, grid)
         assert not execution.faults
         assert (execution.results[0] == wanted).all()
+
+
+def test_dtypes_of_arguments_decide_comparisons() -> None:
+    text = (
+        NEW
+        + """
+def kernel(x, y):
+    out = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+    t = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=x)
+    if x.dtype == nl.float32:
+        nisa.tensor_scalar(dst=t, data=t, op0=nl.multiply, operand0=2.0)
+    if x.dtype != y.dtype:
+        nisa.tensor_scalar(dst=t, data=t, op0=nl.multiply, operand0=3.0)
+    nisa.dma_copy(dst=out, src=t)
+    return out
+"""
+    )
+    for x, y, factor in ((np.float32, np.float32, 2), (np.float32, np.float16, 6), (np.float16, np.float16, 1)):
+        done = executed(text, {"x": np.ones((2, 3), x), "y": np.ones((2, 3), y)})
+        assert done.events == ()
+        assert (done.results[0] == factor).all(), (x, y)

@@ -18,6 +18,7 @@ from portcheck.execution.tiles import (
     Overflow,
     Subnormals,
     SumOrder,
+    WholeNan,
     Winner,
 )
 
@@ -225,3 +226,12 @@ def test_an_option_is_one_of_its_kind() -> None:
 def test_numbers_of_a_narrow_format_are_compared_in_float32() -> None:
     x = np.array([[1.5, -3.25, 0.125]], ml_dtypes.bfloat16)
     assert ran(MAXIMUM, x, result="bfloat16", width="1").results[0].tolist() == [[1.5]]
+
+
+@pytest.mark.parametrize(("rule", "value"), [(WholeNan.ZERO, 0), (WholeNan.LOWEST, -128)])
+def test_nan_as_a_whole_number_is_chosen(rule: WholeNan, value: int) -> None:
+    x = np.array([[np.nan, 3.5, -1000.0]], np.float32)
+    done = ran("nisa.tensor_copy(dst=t, src=a)", x, result="int8", whole_nan=rule)
+    assert done.results[0].tolist() == [[value, 4, -128]]
+    assert chosen(done) == [("whole_nan", rule.value)]
+    assert chosen(ran("nisa.tensor_copy(dst=t, src=a)", x[:, 1:], result="int8", whole_nan=rule)) == []

@@ -22,20 +22,12 @@ SAY_NOTHING = {
     Semantics.QUERY_PROGRAM_RANK,
     Semantics.QUERY_SPACE,
     Semantics.ORDER,
+    Semantics.QUERY_RANK,
     Semantics.RANKS,
 }
 """What a kernel is told or asks before it runs."""
-NOT_RUN = {
-    Semantics.COLLECTIVE_EXCHANGE,
-    Semantics.COLLECTIVE_GATHER,
-    Semantics.COLLECTIVE_PERMUTE,
-    Semantics.COLLECTIVE_REDUCE,
-    Semantics.COLLECTIVE_RING,
-    Semantics.COLLECTIVE_SCATTER,
-    Semantics.COLLECTIVE_SEND,
-    Semantics.RANDOM_STATE,
-}
-"""What takes several devices or cores, and the state of generators whose numbers are not documented."""
+NOT_RUN = {Semantics.RANDOM_STATE}
+"""The state of generators whose numbers are not documented."""
 
 
 @cache
@@ -54,12 +46,13 @@ def called_in(source: str) -> Iterator[tuple[str, str]]:
     """What the text of a kernel calls, with its package; methods as those of a tensor."""
     package = "neuronxcc" if "import neuronxcc" in source else "nki"
     root = "neuronxcc.nki" if package == "neuronxcc" else "nki"
-    modules = {"nl": f"{root}.language.", "nisa": f"{root}.isa.", "nki": f"{root}."}
+    modules = {"nl": "language.", "nisa": "isa.", "ncc": "collectives.", "nki": ""}
     methods = [name.rpartition(".")[0] + "." for name in load().apis if name.startswith(root) and is_method(name)]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute):
-            prefix = modules.get(node.value.id) if isinstance(node.value, ast.Name) else None
-            yield from ((package, start + node.attr) for start in ([prefix] if prefix else set(methods)))
+            module = modules.get(node.value.id) if isinstance(node.value, ast.Name) else None
+            starts = set(methods) if module is None else {f"{root}.{module}"}
+            yield from ((package, start + node.attr) for start in starts)
 
 
 def is_method(name: str) -> bool:

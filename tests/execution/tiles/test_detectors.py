@@ -333,3 +333,60 @@ def kernel(x):
     assert done.events == () and (done.results[0] == given["x"][[2] * 4]).all()
     told = executed(text.replace("{count}", "3"), given).faults
     assert EventKind.UNDEFINED_CONDITION in [event.kind for event in told]
+
+
+PRODUCT = (
+    NEW
+    + """
+def kernel(a, b):
+    k, m = a.shape
+    n = b.shape[1]
+    out = nl.ndarray((m, n), dtype=nl.float32, buffer=nl.shared_hbm)
+    left = nl.ndarray((k, m), dtype=a.dtype, buffer=nl.sbuf)
+    right = nl.ndarray((k, n), dtype=b.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=left, src=a)
+    nisa.dma_copy(dst=right, src=b)
+    acc = nl.ndarray((m, n), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(dst=acc, stationary=left, moving=right)
+    back = nl.ndarray((m, n), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=back, src=acc)
+    nisa.dma_copy(dst=out, src=back)
+    return out
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "others", "what"),
+    [
+        (128, 128, 512, ""),
+        (129, 4, 4, "contracts 129 elements"),
+        (4, 129, 4, "a stationary operand of 129 elements"),
+        (4, 4, 513, "a moving operand of 513 elements"),
+    ],
+)
+def test_a_product_larger_than_an_instruction_takes_is_found(rows: int, columns: int, others: int, what: str) -> None:
+    done = executed(PRODUCT, {"a": normal(1, rows, columns), "b": normal(2, rows, others)})
+    products = [event for event in done.faults if "product" in event.message]
+    assert [event.kind for event in products] == [EventKind.LIMIT_EXCEEDED] * bool(what)
+    assert all(what in event.message for event in products)
+
+
+RESHAPED = (
+    NEW
+    + """
+def kernel(x):
+    out = nl.ndarray((6, 4), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+"""
+)
+
+
+def test_as_many_elements_in_another_shape_are_taken_in_order() -> None:
+    assert executed(RESHAPED, {"x": normal(1, 6, 4)}).events == ()
+    done = executed(RESHAPED, {"x": normal(1, 3, 8)})
+    assert [event.kind for event in done.events] == [EventKind.ASSUMED]
+    assert (done.results[0] == normal(1, 3, 8).reshape(6, 4)).all()
+    done = executed(RESHAPED, {"x": normal(1, 3, 9)})
+    assert done.stopped is not None and done.stopped.kind is EventKind.SHAPE_MISMATCH

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.execution.tiles.ports import Case, differences, executed
+from tests.execution.tiles.ports import Case, differences
 
 TABLES = sorted(path.stem for path in Path(__file__).parent.glob("*_kernels.py") if path.stem != Path(__file__).stem)
 CASES: tuple[Case, ...] = tuple(
@@ -18,7 +18,7 @@ CASES: tuple[Case, ...] = tuple(
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_kernel_computes_its_reference_and_nothing_beside_it(case: Case) -> None:
-    done = executed(case.source, case.arguments, case.grid, **case.options)
+    done = case.executed()
     assert done.stopped is None
     assert done.faults == ()
     assert differences(case, done) == []

@@ -1,13 +1,14 @@
 """Executes NKI kernels from their IR with NumPy, a tile at a time.
 
     run(program, arguments, grid=None, options=None) -> Execution
+    run_on_ranks(program, (arguments, arguments, ...), grid=None, options=None) -> (Execution, Execution, ...)
 
     arguments   a NumPy array for every tensor parameter (its shape binds the sizes), a number for every scalar one and
                 for every symbol that no array states, the name of a dtype or None; attributes of a configuration by
                 their dotted names (`"cfg.eps"`) or in a mapping (`"cfg": {"eps": 1e-6}`)
     grid        how many program instances there are along each axis: `(2,)`
-    options     `Options(sums=, nan=, overflow=, subnormals=, outlier=, first_sum=, winner=, draws=, target=, steps=,
-                memory=)`
+    options     `Options(sums=, nan=, whole_nan=, overflow=, subnormals=, outlier=, first_sum=, winner=, draws=,
+                target=, steps=, memory=)`
     Execution   `results` (what the last kernel returned), `returned` by kernel, `arrays` by name as they are at the
                 end, `events`, `faults` (the events a correct kernel does not have), `choices` (what the vendor leaves
                 open and the run decided), `stopped` (why the run ended early, or None)
@@ -27,9 +28,10 @@ from portcheck.execution.tiles.options import (
     Overflow,
     Subnormals,
     SumOrder,
+    WholeNan,
     Winner,
 )
-from portcheck.execution.tiles.running import Execution, run
+from portcheck.execution.tiles.running import Execution, run, run_on_ranks
 
 __all__ = [
     "Argument",
@@ -44,6 +46,8 @@ __all__ = [
     "Overflow",
     "Subnormals",
     "SumOrder",
+    "WholeNan",
     "Winner",
     "run",
+    "run_on_ranks",
 ]

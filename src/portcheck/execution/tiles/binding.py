@@ -11,6 +11,7 @@ import numpy as np
 from portcheck.core.dtype import BOOL, CONCRETE, FLOAT32, INT32, WIDE, DType, dtype_of
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.execution.arithmetic.formats import Value, storage
+from portcheck.execution.tiles.dtypes import compared
 from portcheck.execution.tiles.events import Event, EventKind
 from portcheck.execution.tiles.machine import Machine, Number, Run
 from portcheck.execution.tiles.memory import Memory, holding
@@ -59,7 +60,10 @@ def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argu
                 _bind_tensor(found, run, parameter, flat[name])
             elif flat.get(name) is not None:
                 raise InputError(f"{name} is a tensor of {kernel.name}", f"give an array for {name}")
-    check_known(kernel, arguments)
+    for name in check_known(kernel, arguments):
+        is_so = compared(name, found.dtypes)
+        if is_so is not None:
+            found.symbols.setdefault(name, is_so)
     return Machine(
         run=run, kernel=kernel, symbols=found.symbols, dtypes=found.dtypes, given=tuple(flat), tensors=found.tensors
     )
@@ -126,8 +130,8 @@ def _bind_extent(found: _Bound, extent: Expr, size: int, origin: str) -> None:
         raise InputError(f"{origin} is {extent.value} in {found.kernel.name}, and {size} in the array")
 
 
-def check_known(kernel: Kernel, arguments: Mapping[str, Argument]) -> None:
-    """Raises InputError for an argument that nothing in `kernel` is called by, nor an attribute of one."""
+def check_known(kernel: Kernel, arguments: Mapping[str, Argument]) -> set[str]:
+    """The names in `kernel`; InputError for an argument that nothing is called by, nor an attribute of one."""
     known = {parameter.name for parameter in kernel.parameters}
     for op in operations(kernel.body):
         for expression in expressions(op):
@@ -137,6 +141,7 @@ def check_known(kernel: Kernel, arguments: Mapping[str, Argument]) -> None:
         if name not in known and _beginning(name) not in beginnings:
             hint = did_you_mean(name, sorted(known)) or f"{kernel.name} takes {', '.join(sorted(known)) or 'nothing'}"
             raise InputError(f"nothing in {kernel.name} is called {name}, which an argument is given for", hint)
+    return known
 
 
 def _beginning(name: str) -> str:

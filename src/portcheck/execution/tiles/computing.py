@@ -69,7 +69,8 @@ def operand_in(instance: Instance, op: Op, expression: Expr, wanted: DType) -> V
     found = value_of(instance, expression)
     if not isinstance(found, np.ndarray | np.generic):
         return elements_of(instance, expression, wanted)
-    return converted(instance, op, elements_of(instance, expression), own, wanted)
+    undefined = undefined_in(instance, expression)
+    return converted(instance, op, elements_of(instance, expression), own, wanted, undefined=undefined)
 
 
 def applied(
@@ -133,11 +134,12 @@ def cast_value(instance: Instance, op: Cast) -> None:
         value = value_of(instance, op.operand)
         is_elements = isinstance(value, np.ndarray | np.generic)
         data = elements_of(instance, op.operand, None if is_elements else target)
+    undefined = undefined_in(instance, op.operand)
     if is_elements and op.bitwise:
         data = bits(source, target)(np.ascontiguousarray(data))
     elif is_elements:
-        data = converted(instance, op, data, source, target, op.rounding, op.saturating)
-    keep(instance, op, op.id, (data, undefined_in(instance, op.operand)), shape)
+        data = converted(instance, op, data, source, target, op.rounding, op.saturating, undefined)
+    keep(instance, op, op.id, (data, undefined), shape)
 
 
 def select(instance: Instance, op: Select) -> None:

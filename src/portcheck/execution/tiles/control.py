@@ -59,8 +59,8 @@ class Left(Enum):
     KERNEL = auto()
 
 
-Running: TypeAlias = Generator[Barrier, None, Left | None]
-"""A region that is run; it pauses at every barrier."""
+Running: TypeAlias = Generator[Barrier | Collective, None, Left | None]
+"""A region that is run; it pauses where it needs others: at a barrier, and where data is exchanged."""
 
 
 def run_region(instance: Instance, body: Iterable[Op]) -> Running:
@@ -79,7 +79,7 @@ def run_region(instance: Instance, body: Iterable[Op]) -> Running:
             case Return():
                 _return(instance, op)
                 return Left.KERNEL
-            case Barrier():
+            case Barrier() | Collective():
                 yield op
                 continue
             case _:
@@ -91,11 +91,16 @@ def run_region(instance: Instance, body: Iterable[Op]) -> Running:
 
 
 def _step(instance: Instance, op: Op) -> None:
-    """Runs an operation without regions; arrays that NumPy finds not to fit each other end the run."""
+    """Runs an operation without regions; what NumPy refuses ends the run, above all arrays that do not fit."""
     try:
         _STEPS[type(op)](instance, op)
     except ValueError as error:
-        raise instance.stop(EventKind.SHAPE_MISMATCH, op, f"{op.via}: {error}") from None
+        kind = EventKind.SHAPE_MISMATCH if _OF_SHAPES in str(error) else EventKind.NOT_EXECUTED
+        raise instance.stop(kind, op, f"{op.via}: {error}") from None
+
+
+_OF_SHAPES = "broadcast"
+"""What NumPy speaks of where the shapes of arrays do not fit each other."""
 
 
 def _loop(instance: Instance, op: Loop) -> Running:
@@ -204,15 +209,11 @@ def _sample(instance: Instance, op: Sample) -> None:
     raise instance.stop(EventKind.NOT_EXECUTED, op, "a texture is not read")
 
 
-def _collective(instance: Instance, op: Collective) -> None:
-    raise instance.stop(EventKind.NOT_EXECUTED, op, f"an exchange between cores ({op.kind}) is not run")
-
-
 _STEPS: Mapping[type[Op], Callable[[Instance, Any], None]] = {
     Alloc: moving.allocate, Load: moving.load, Store: moving.store, Copy: moving.copy, Atomic: moving.atomic,
     Compute: computing.compute, Cast: computing.cast_value, Select: computing.select,
     Transpose: computing.transpose, Exchange: computing.exchange, Random: computing.random,
-    Sort: computing.sort, Collective: _collective,
+    Sort: computing.sort,
     Reduce: reducing.reduce, Scan: reducing.scan, Matmul: reducing.matmul,
     Assume: _assume, Check: _check, Fence: _nothing, Opaque: _opaque, Call: _call, Sample: _sample,
 }  # fmt: skip

@@ -8,7 +8,7 @@ from portcheck.core.dtype import DType
 from portcheck.execution.arithmetic.conversions import conversion
 from portcheck.execution.arithmetic.formats import Value, facts
 from portcheck.execution.tiles.machine import Instance
-from portcheck.execution.tiles.options import Overflow, Subnormals
+from portcheck.execution.tiles.options import Overflow, Subnormals, WholeNan
 from portcheck.ir import Op, Rounding
 
 _NAN = "nan"
@@ -17,19 +17,36 @@ _NAN = "nan"
 
 def converted(
     instance: Instance, op: Op, data: Value, source: DType, target: DType,
-    rounding: Rounding = Rounding.NEAREST_EVEN, saturating: bool = False,
+    rounding: Rounding = Rounding.NEAREST_EVEN, saturating: bool = False, undefined: Value | None = None,
 ) -> Value:  # fmt: skip
-    """`data` as `target`: floats become integers by rounding to the nearest even one, at most the ends of the range."""
+    """`data` as `target`: floats become integers by rounding to the nearest even one, at most the ends of the range.
+
+    What becomes of `undefined` elements is no choice.
+    """
     if source == target:
         return data
     if source.is_float and target.is_float:
         data = settled(instance, op, data, target)
     result = conversion(source, target, rounding, saturating)(data)
+    if source.is_float and target.is_integer:
+        return _from_nan(instance, op, data, result, undefined)
     if not (source.is_float and target.is_float) or saturating:
         return result
     if facts(target).max_finite >= facts(source).max_finite:
         return result
     return _overflowed(instance, op, data, result, target)
+
+
+def _from_nan(instance: Instance, op: Op, data: Value, result: Value, undefined: Value | None) -> Value:
+    """`result` with what NaN becomes, as the option says."""
+    is_nan = np.isnan(data)
+    told = is_nan if undefined is None else is_nan & ~undefined
+    if not told.any():
+        return result
+    instance.choose("whole_nan", op, "NaN as a whole number")
+    if instance.options.whole_nan is WholeNan.ZERO:
+        return result
+    return np.where(is_nan, np.iinfo(result.dtype).min, result)
 
 
 def settled(instance: Instance, op: Op, data: Value, dtype: DType) -> Value:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from portcheck.execution.tiles.control import Running, run_region
+from portcheck.execution.tiles.control import run_region
 from portcheck.execution.tiles.events import EventKind
+from portcheck.execution.tiles.exchanging import Core, exchanged
 from portcheck.execution.tiles.machine import Instance
 from portcheck.ir import Barrier
 
 
-@dataclass(eq=False)
-class _Core:
-    """A program instance that has not ended, and what it waits at (None: nothing)."""
-
-    instance: Instance
-    running: Running
-    waits: Barrier | None = None
-
-
-def run_beside(instances: Sequence[Instance]) -> None:
-    """Runs program instances to their ends; stops where one waits for what never comes."""
-    cores = [_Core(instance, run_region(instance, instance.machine.kernel.body)) for instance in instances]
+def run_beside(ranks: Sequence[Sequence[Instance]]) -> None:
+    """Runs the program instances of all ranks to their ends; stops where one waits for what never comes."""
+    cores = [
+        Core(instance, run_region(instance, instance.machine.kernel.body), rank, place)
+        for rank, instances in enumerate(ranks)
+        for place, instance in enumerate(instances)
+    ]
+    counts = [len(instances) for instances in ranks]
     while cores:
-        ready = [core for core in cores if _may_go_on(core, cores, len(instances))]
+        ready = [core for core in cores if core.waits is None]
+        ready = ready or [*_past_barriers(cores, counts), *exchanged(cores, counts)]
         if not ready:
-            waiting = next(core for core in cores if core.waits is not None)
+            waiting = cores[0]
             assert waiting.waits is not None
             text = "waits for another program instance, which does not come"
             raise waiting.instance.stop(EventKind.WAITS_FOREVER, waiting.waits, text)
@@ -34,14 +31,15 @@ def run_beside(instances: Sequence[Instance]) -> None:
         cores = [core for core in cores if core not in ended]
 
 
-def _may_go_on(core: _Core, cores: Sequence[_Core], count: int) -> bool:
-    """Whether what `core` waits for has come: at a barrier all instances."""
-    if core.waits is None:
-        return True
-    return len(cores) == count and all(isinstance(other.waits, Barrier) for other in cores)
+def _past_barriers(cores: Sequence[Core], counts: Sequence[int]) -> Iterator[Core]:
+    """Those that wait at a barrier which all instances of their rank have come to."""
+    for rank, count in enumerate(counts):
+        waiting = [core for core in cores if core.rank == rank and isinstance(core.waits, Barrier)]
+        if len(waiting) == count:
+            yield from waiting
 
 
-def _goes_on(core: _Core) -> bool:
+def _goes_on(core: Core) -> bool:
     """Runs an instance to its end or to where it waits; whether it waits."""
     try:
         core.waits = next(core.running)

@@ -27,6 +27,26 @@ def missing(name: str, known: Mapping[str, DType]) -> str:
     return next((missing(part, known) for part in _parts(name[len(_PROMOTED) : -1]) if not resolved(part, known)), name)
 
 
+def compared(text: str, known: Mapping[str, DType]) -> bool | None:
+    """Whether the comparison of two dtypes that a symbol is called by holds; None for another text, or not known."""
+    for sign in (_SAME, _OTHER):
+        left, found, right = text.partition(sign)
+        if found:
+            sides = [_side(side, known) for side in (left, right)]
+            return None if None in sides else (sides[0] == sides[1]) == (sign == _SAME)
+    return None
+
+
+_SAME, _OTHER = " == ", " != "
+_SYMBOLIC = "dtype("
+
+
+def _side(text: str, known: Mapping[str, DType]) -> DType | None:
+    if text.startswith(_SYMBOLIC) and text.endswith(")"):
+        return resolved(text[len(_SYMBOLIC) : -1], known)
+    return CONCRETE.get(text)
+
+
 def _parts(text: str) -> list[str]:
     """What stands between the commas that are in no parentheses."""
     parts, depth = [""], 0

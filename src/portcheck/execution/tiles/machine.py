@@ -60,6 +60,8 @@ class Machine:
     """Whether tiles may have dimensions before their partitions."""
     scalar_calls: frozenset[Span] = frozenset()
     """Where the text calls what only the scalar engine executes."""
+    private_calls: frozenset[Span] = frozenset()
+    """Where the text allocates memory that each program instance has of its own."""
     grid: tuple[int, ...] = ()
     made: dict[str, Memory] = field(default_factory=dict)
     """Buffers in HBM that the kernel allocates: one for all program instances."""

@@ -22,9 +22,10 @@ from portcheck.ir import Alloc, Atomic, Copy, Load, Op, Operator, Space, Store, 
 
 
 def allocate(instance: Instance, op: Alloc) -> None:
-    """A new buffer without values; one in HBM is the same for all program instances."""
+    """A new buffer without values; one in HBM is the same for all program instances unless it is private."""
     machine = instance.machine
-    is_shared = op.type.space is Space.GLOBAL and op.name not in instance.reached
+    is_private = op.span in machine.private_calls and op.name not in machine.kernel.results
+    is_shared = op.type.space is Space.GLOBAL and op.name not in instance.reached and not is_private
     instance.reached.add(op.name)
     if op.base:
         shape = shape_of(instance, op.type.shape)
@@ -95,17 +96,40 @@ def copy(instance: Instance, op: Copy) -> None:
     source, target = elements(instance, op.source, op), elements(instance, op.destination, op)
     instance.spend(op, source.count)
     tile = read(instance, source, op)
-    tile.data = _transferred(instance, op, tile.data, source.memory.dtype, target.memory.dtype)
+    tile.data = transferred(instance, op, tile.data, source.memory.dtype, target.memory.dtype, tile.undefined)
+    if source.shape != target.shape and source.count == target.count:
+        source, tile = _in_order(instance, op, source, tile, target.shape)
     if source.active is not None:
         both = source.active if target.active is None else source.active & target.active
         target.active = np.broadcast_to(both, target.shape)
     write(instance, target, tile, op, op.mode, op.unique_indices)
 
 
-def _transferred(instance: Instance, op: Op, data: Value, source: DType, target: DType) -> Value:
+def _in_order(
+    instance: Instance, op: Op, source: Elements, tile: Tile, shape: tuple[int, ...]
+) -> tuple[Elements, Tile]:  # fmt: skip
+    """As many elements in another shape: taken in row-major order, where only their number is documented to agree."""
+    if _without_ones(source.shape) != _without_ones(shape):
+        text = f"{source.shape} elements are taken in row-major order for {shape}"
+        instance.report(EventKind.ASSUMED, op, text, subject="order of elements")
+    active = None if source.active is None else source.active.reshape(shape)
+    undefined = None if tile.undefined is None else tile.undefined.reshape(shape)
+    return Elements(source.memory, shape, active=active), Tile(tile.data.reshape(shape), undefined)
+
+
+def _without_ones(shape: tuple[int, ...]) -> list[int]:
+    return [extent for extent in shape if extent != 1]
+
+
+def transferred(
+    instance: Instance, op: Op, data: Value, source: DType, target: DType, undefined: Value | None = None
+) -> Value:  # fmt: skip
+    """`data` in another format, in float32 between where the two differ."""
     if source == target:
         return data
-    return converted(instance, op, converted(instance, op, data, source, FLOAT32), FLOAT32, target)
+    return converted(
+        instance, op, converted(instance, op, data, source, FLOAT32), FLOAT32, target, undefined=undefined
+    )  # fmt: skip
 
 
 def write(

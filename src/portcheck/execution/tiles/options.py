@@ -33,6 +33,14 @@ class NanRule(StrEnum):
     NAN = "nan"
 
 
+class WholeNan(StrEnum):
+    """Which whole number NaN becomes."""
+
+    ZERO = "zero"
+    LOWEST = "lowest"
+    """The lowest one of its format."""
+
+
 class Overflow(StrEnum):
     """What a number beyond the finite range of a narrower float becomes."""
 
@@ -77,9 +85,9 @@ class Options:
     """How to run.
 
     What the documentation of NKI does not say is chosen here, and the run lists what it came to use: `sums` for the
-    order inside an instruction, `nan`, `overflow` (of casts to narrower floats), `subnormals`, `outlier`, `first_sum`,
-    `winner` (of scattered elements that share an index). `draws` is the seed of random numbers (None: a kernel that
-    draws ends there).
+    order inside an instruction, `nan`, `whole_nan` (of casts to integers), `overflow` (of casts to narrower floats),
+    `subnormals`, `outlier`, `first_sum`, `winner` (of scattered elements that share an index). `draws` is the seed of
+    random numbers (None: a kernel that draws ends there).
     `target` is the chip whose limits hold. `steps` is how many elements may be computed, each operation at a fixed
     price besides; what takes more ends with an event. `memory` is the most bytes of all buffers together.
     Raises InputError for a number that cannot be.
@@ -87,6 +95,7 @@ class Options:
 
     sums: SumOrder = SumOrder.SEQUENTIAL
     nan: NanRule = NanRule.NUMBER
+    whole_nan: WholeNan = WholeNan.ZERO
     overflow: Overflow = Overflow.INFINITY
     subnormals: Subnormals = Subnormals.KEPT
     outlier: Outlier = Outlier.FUNCTION
@@ -108,6 +117,6 @@ class Options:
 
 
 _KINDS: Mapping[str, type[StrEnum]] = {
-    "sums": SumOrder, "nan": NanRule, "overflow": Overflow, "subnormals": Subnormals, "outlier": Outlier,
-    "first_sum": FirstSum, "winner": Winner,
+    "sums": SumOrder, "nan": NanRule, "whole_nan": WholeNan, "overflow": Overflow, "subnormals": Subnormals,
+    "outlier": Outlier, "first_sum": FirstSum, "winner": Winner,
 }  # fmt: skip

@@ -103,7 +103,7 @@ def _combined(instance: Instance, op: Reduce, tile: Tile, dtype: DType, order: S
     if op.operator is Operator.ADD and dtype == FLOAT32:
         return summed(rows, order)
     if op.operator in ROUNDING_FREE and dtype.is_float and op.operator in (Operator.MAXIMUM, Operator.MINIMUM):
-        return _extreme(instance, op, rows, tile.undefined)
+        return extreme(instance, op, op.operator, rows, tile.undefined)
     return _folded(instance, op, rows, dtype, order)
 
 
@@ -128,9 +128,9 @@ def _in_pairs(rows: Value) -> Value:
     return first
 
 
-def _extreme(instance: Instance, op: Reduce, rows: Value, undefined: Value | None) -> Value:
-    """The largest or smallest; where there is NaN, as the option says."""
-    find = np.fmax if op.operator is Operator.MAXIMUM else np.fmin
+def extreme(instance: Instance, op: Op, operator: Operator, rows: Value, undefined: Value | None) -> Value:
+    """The largest or smallest along the last dimension; where there is NaN, as the option says."""
+    find = np.fmax if operator is Operator.MAXIMUM else np.fmin
     result = cast(Value, find.reduce(rows, axis=-1))
     if not np.isnan(rows).any():
         return result

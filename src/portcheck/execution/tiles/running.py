@@ -18,6 +18,7 @@ from portcheck.execution.tiles.machine import Instance, Machine, Run
 from portcheck.execution.tiles.memory import Memory, contents
 from portcheck.execution.tiles.moving import check_written
 from portcheck.execution.tiles.options import Options
+from portcheck.execution.tiles.placing import private_calls
 from portcheck.ir import Launch, Program, Return, Side, operations
 from portcheck.knowledge import ApiVersion, Chip, Knowledge, NkiVersion, Semantics, load
 
@@ -70,23 +71,40 @@ def run(
     many program instances there are along each axis, where the source does not say. Arrays are copied, never changed.
     Raises InputError for a program or arguments that do not fit.
     """
+    return run_on_ranks(program, (arguments,), grid, options)[0]
+
+
+def run_on_ranks(
+    program: Program,
+    arguments: Sequence[Mapping[str, Argument]],
+    grid: Sequence[int] | None = None,
+    options: Options | None = None,
+) -> tuple[Execution, ...]:
+    """Runs `program` on several ranks at once, which exchange data: one for each of `arguments`, numbered from 0.
+
+    As `run` otherwise. Events and choices are those of all ranks.
+    """
     if program.side is not Side.NKI:
         raise InputError(f"{program.path} is no port", "portcheck.execution.run runs CUDA kernels")
     chosen = options or Options()
     knowledge = load()
     shared = Run(options=chosen, chip=_chip(knowledge, chosen.target), knowledge=knowledge)
     shared.random = None if chosen.draws is None else np.random.default_rng(chosen.draws)
-    outcome = _Outcome()
+    outcomes = [_Outcome() for _ in arguments]
     try:
         with np.errstate(all="ignore"):
             for launch in program.launches:
-                _launch(shared, program, launch, arguments, grid, outcome)
+                _launch(shared, program, launch, arguments, grid, outcomes)
     except Stop:
         pass
     log: EventLog = shared.log
-    return Execution(
-        arrays=outcome.arrays, returned=outcome.returned, events=log.events(), choices=log.choices(), steps=shared.spent
-    )
+    return tuple(
+        Execution(
+            arrays=outcome.arrays, returned=outcome.returned, events=log.events(), choices=log.choices(),
+            steps=shared.spent,
+        )
+        for outcome in outcomes
+    )  # fmt: skip
 
 
 def _chip(knowledge: Knowledge, target: str) -> Chip:
@@ -98,9 +116,32 @@ def _chip(knowledge: Knowledge, target: str) -> Chip:
 
 
 def _launch(
-    shared: Run, program: Program, launch: Launch, arguments: Mapping[str, Argument], grid: Sequence[int] | None,
-    outcome: _Outcome,
+    shared: Run, program: Program, launch: Launch, arguments: Sequence[Mapping[str, Argument]],
+    grid: Sequence[int] | None, outcomes: Sequence[_Outcome],
 ) -> None:  # fmt: skip
+    """Runs one kernel on all ranks."""
+    machines = [_machine(shared, program, launch, given, grid) for given in arguments]
+    for rank, machine in enumerate(machines):
+        machine.symbols[_RANK] = rank
+    try:
+        run_beside([_instances(machine) for machine in machines])
+        for machine in machines:
+            _check_results(machine)
+    finally:
+        for machine, outcome in zip(machines, outcomes, strict=True):
+            outcome.arrays.update({name: contents(memory) for name, memory in machine.tensors.items()})
+            outcome.arrays.update({name: contents(memory) for name, memory in machine.made.items()})
+            outcome.returned[launch.kernel] = tuple(contents(memory) for memory in _results(machine))
+
+
+_RANK = "rank_id"
+"""What a kernel calls the rank that it runs on."""
+
+
+def _machine(
+    shared: Run, program: Program, launch: Launch, arguments: Mapping[str, Argument], grid: Sequence[int] | None
+) -> Machine:  # fmt: skip
+    """A kernel with what it is given and what its text says besides its operations."""
     kernel = program.kernel(launch.kernel)
     machine = bound(shared, kernel, launch, arguments)
     called = _called(program, shared.knowledge)
@@ -108,17 +149,13 @@ def _launch(
     products = [api for api in called if api.semantics is Semantics.MATMUL]
     machine.has_groups = not products or not all(api.returns_value for api in products)
     machine.scalar_calls = scalar_calls(program, kernel.name, shared.knowledge)
+    machine.private_calls = private_calls(program, kernel.name, shared.knowledge)
     machine.grid = _grid(machine, launch, grid)
     machine.symbols.update({f"num_programs[{axis}]": extent for axis, extent in enumerate(machine.grid)})
     machine.symbols["program_ndim"] = 0 if grid is None and not launch.grid else len(machine.grid)
     for axis in range(len(machine.grid), _MOST_AXES):
         machine.symbols.setdefault(f"num_programs[{axis}]", 1)
-    try:
-        _run_instances(machine)
-    finally:
-        outcome.arrays.update({name: contents(memory) for name, memory in machine.tensors.items()})
-        outcome.arrays.update({name: contents(memory) for name, memory in machine.made.items()})
-        outcome.returned[kernel.name] = tuple(contents(memory) for memory in _results(machine))
+    return machine
 
 
 def _called(program: Program, knowledge: Knowledge) -> list[ApiVersion]:
@@ -157,14 +194,13 @@ def _grid(machine: Machine, launch: Launch, given: Sequence[int] | None) -> tupl
 _MOST_AXES = 3
 
 
-def _run_instances(machine: Machine) -> None:
+def _instances(machine: Machine) -> list[Instance]:
     """All program instances, in order."""
-    instances = []
+    made = []
     for program in np.ndindex(*machine.grid):
         places = {f"program_id[{axis}]": place for axis, place in enumerate(program)}
-        instances.append(Instance(machine, program, dict(machine.symbols) | places))
-    run_beside(instances)
-    _check_results(machine)
+        made.append(Instance(machine, program, dict(machine.symbols) | places))
+    return made
 
 
 def _check_results(machine: Machine) -> None:

@@ -149,6 +149,11 @@ def program_rank(call: Call) -> Value:
     return Symbol("program_ndim", INT64)
 
 
+def rank(call: Call) -> Value:
+    """The rank that the kernel runs on."""
+    return Symbol("rank_id", INT64)
+
+
 def generation(call: Call) -> Value:
     """The generation of the chip that the port is read for."""
     chip = call.context.knowledge.chip(call.context.target)

@@ -39,6 +39,7 @@ _WITHOUT_VALUES = frozenset(
         Semantics.ORDER, Semantics.HINT, Semantics.RANDOM_SEED, Semantics.BARRIER_CORE, Semantics.CHECK_PRINT,
         Semantics.QUERY,
         Semantics.QUERY_PROGRAM_RANK,
+        Semantics.QUERY_RANK,
         Semantics.QUERY_GENERATION,
     }
 )  # fmt: skip
@@ -121,6 +122,7 @@ HANDLERS: Mapping[Semantics, Callable[[Call], Value]] = {
     Semantics.LOOP_WHILE: looping.until_zero,
     Semantics.QUERY: indices.query,
     Semantics.QUERY_PROGRAM_RANK: indices.program_rank,
+    Semantics.QUERY_RANK: indices.rank,
     Semantics.QUERY_GENERATION: indices.generation,
     Semantics.QUERY_SPACE: spaces.is_in_space,
     Semantics.QUERY_LAYOUT: viewing.layout,
