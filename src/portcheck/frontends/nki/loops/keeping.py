@@ -28,13 +28,15 @@ from portcheck.frontends.nki.loops.rounds import (
     Round,
     after_rounds,
     agrees,
+    are_as_planned,
     at_round,
     form_of,
+    goes_on,
     last_of,
     length_of,
 )  # fmt: skip
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import NeedsUnrollingError
+from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import Changes, alike
@@ -75,11 +77,11 @@ class _Attempt:
 def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[LeaveKind]]:
     """Evaluates the loop: how its body ends, and how paths through it leave. Raises NeedsUnrollingError."""
     carried = carried_names(context, frame, loop.block)
-    plan = Plan() if loop.counter is not None and not loop.is_traced else Plan(through_memory=frozenset(carried))
+    plan = Plan(through_memory=frozenset(carried)) if loop.counter is None or loop.is_traced else _recalled(context)
     for _ in range(ATTEMPTS):
         names, had_left, marks = dict(frame.names), frame.may_have_left, context.marks()
         with context.builder.region() as before, context.journal.changes() as changes:
-            better, flow, left = _attempted(context, frame, loop, plan, carried)
+            better, flow, left = _tried(context, frame, loop, plan, carried)
         if better is None:
             context.builder.adopt(before)
             return flow, left
@@ -90,11 +92,31 @@ def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[Le
     raise NeedsUnrollingError
 
 
+def _recalled(context: Context) -> Plan:
+    """What was found out about this loop when it was last evaluated on the same way, if it was."""
+    found = context.plans.get(context.builder.path)
+    says_something = found is not None and (found.forms or found.through_memory or found.lasting)
+    return replace(found, recalled=True) if found is not None and says_something else Plan()
+
+
+def _tried(
+    context: Context, frame: Frame, loop: Kept, plan: Plan, carried: Mapping[str, Value]
+) -> tuple[Plan | None, Flow, frozenset[LeaveKind]]:
+    """One evaluation, as `_attempted`; one that fails by a plan that need not hold says nothing but that."""
+    if not plan.recalled:
+        return _attempted(context, frame, loop, plan, carried)
+    try:
+        return _attempted(context, frame, loop, plan, carried)
+    except (NeedsUnrollingError, UnfollowedError, RaisedError, ForkError):
+        return Plan(), Flow(), frozenset()
+
+
 def _attempted(
     context: Context, frame: Frame, loop: Kept, plan: Plan, carried: Mapping[str, Value]
 ) -> tuple[Plan | None, Flow, frozenset[LeaveKind]]:
     """One evaluation; a better plan if there is one, and then what was emitted is of no use."""
     variable = context.bind_symbol(loop.name) if loop.counter is not None else ""
+    plan = plan.over(variable)
     made = Round(Changes(), loop.counter, Symbol(variable, INT64) if variable else None, loop.is_traced, plan)
     for site, tile in plan.lasting.items():
         assert made.variable is not None and loop.counter is not None
@@ -117,6 +139,7 @@ def _attempted(
     better = _better(context, frame, made, carried, left) or settle(context, made, growth, left)
     if better is not None:
         return better, flow, left
+    context.plans[context.builder.path] = replace(plan, recalled=False)
     context.builder.end(variable)
     escaped = escaping(context, frame, loop.block, held, body)
     if body or not growth:
@@ -170,6 +193,10 @@ def _better(
     context: Context, frame: Frame, made: Round, carried: Mapping[str, Value], left: frozenset[LeaveKind]
 ) -> Plan | None:
     """The plan after this evaluation, if it found out something."""
+    if made.plan.recalled:
+        is_left = LeaveKind.LOOP in left and bool(made.plan.forms)
+        if is_left or not are_as_planned(made) or not _go_on(context, frame, made, carried):
+            return Plan()
     for name, value in carried.items():
         if number_of(context, value) is None and name not in made.plan.through_memory:
             _check_same(context, frame, made, name, value)
@@ -184,6 +211,19 @@ def _better(
         else:
             forms[name] = form
     return replace(made.plan, forms=forms, through_memory=frozenset(memory))
+
+
+def _go_on(context: Context, frame: Frame, made: Round, carried: Mapping[str, Value]) -> bool:
+    """Whether the numbers go on as planned, wherever the round ends."""
+    for name, form in made.plan.forms.items():
+        start = number_of(context, carried[name]) if name in carried else None
+        if start is None:
+            continue
+        for names in (frame.names, *made.ends):
+            end = number_of(context, names[name]) if name in names else None
+            if end is None or not goes_on(form, start, end, made):
+                return False
+    return True
 
 
 def _goes_through_memory(context: Context, value: Value, name: str, made: Round) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from portcheck.core.dtype import DType
+from portcheck.core.dtype import INT64, DType
 from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, plus, polynomial, same, times
 from portcheck.frontends.nki.values.values import Counter, Value, View
 from portcheck.ir import (
@@ -27,7 +27,7 @@ from portcheck.ir.algebra import polynomial_of
 if TYPE_CHECKING:
     from portcheck.frontends.nki.state.mutation import Changes
 
-ATTEMPTS = 5
+ATTEMPTS = 6
 """Times that a body is evaluated, each with what the one before found out."""
 Site = tuple[str, str, int]
 """Where a round allocates a tile: the name it is for, its place in the text, and how often that came before."""
@@ -55,11 +55,31 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is known before a body is evaluated: how numbers go on, which do so through memory, and which tiles last."""
+    """What is known before a body is evaluated: how numbers go on, which do so through memory, and which tiles last.
+
+    One that is `recalled` comes from an evaluation of the same text before and may not hold in this one.
+    """
 
     forms: Mapping[str, Form] = field(default_factory=dict)
     through_memory: frozenset[str] = frozenset()
     lasting: Mapping[Site, Made] = field(default_factory=dict)
+    variable: str = ""
+    recalled: bool = False
+
+    def over(self, variable: str) -> Plan:
+        """The plan for a loop with another variable."""
+        if variable == self.variable:
+            return self
+        name: dict[str, Expr] = {self.variable: Symbol(variable, INT64)}
+        lasting = {
+            site: replace(tile, shape=tuple(substitute(extent, name) for extent in tile.shape))
+            for site, tile in self.lasting.items()
+        }
+        forms = {
+            key: form if form.previous is None else replace(form, previous=substitute(form.previous, name))
+            for key, form in self.forms.items()
+        }
+        return replace(self, forms=forms, lasting=lasting, variable=variable)
 
 
 @dataclass(slots=True, eq=False)
@@ -185,6 +205,25 @@ def after_rounds(form: Form, start: Expr, made: Round) -> Expr:
         return last
     some = apply(Operator.GREATER, length, integer(0))
     return Apply(Operator.SELECT, (some, last, start), start.dtype)
+
+
+def goes_on(form: Form, start: Expr, end: Expr, made: Round) -> bool:
+    """Whether a round that begins with a number as `form` says, after `start` before the loop, ends as it says."""
+    if form.step is not None:
+        return same(end, plus(at_round(form, start, made), form.step))
+    assert form.previous is not None
+    return same(end, form.previous)
+
+
+def are_as_planned(made: Round) -> bool:
+    """Whether the tiles that are planned to last were allocated as planned."""
+    found = ((made.made.get(site), tile) for site, tile in made.plan.lasting.items())
+    return all(one is not None and _are_one_kind(one, other) for one, other in found)
+
+
+def _are_one_kind(one: Made, other: Made) -> bool:
+    is_alike = (one.dtype, one.space, len(one.shape)) == (other.dtype, other.space, len(other.shape))
+    return is_alike and all(map(same, one.shape, other.shape))
 
 
 def agrees(form: Form, end: Expr, name: str, made: Round) -> bool:

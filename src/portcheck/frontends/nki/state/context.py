@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
-from portcheck.frontends.nki.loops.rounds import Round, Site
+from portcheck.core.source import Span
+from portcheck.frontends.nki.loops.rounds import Plan, Round, Site
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.frame import Frame
@@ -81,6 +82,8 @@ class Context:
     loop_depth: int = 0
     carried: list[Sequence[Carried]] = field(default_factory=list)
     rounds: list[Round | None] = field(default_factory=list)
+    plans: dict[tuple[Span, ...], Plan] = field(default_factory=dict)
+    """What was found out about the rounds of each loop that was evaluated, by how it was reached."""
     site: Site | None = None
     inlining: int = 0
     fuel: int = FUEL

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from portcheck.core.source import Span
 from portcheck.ir import Alloc, Builder, Expr, Op, Ref, Symbol, ValueType
 from portcheck.ir.build import OperationType
 from portcheck.ir.expr import subexpressions
@@ -78,6 +79,13 @@ class Recorder(Builder):
     def give_back(self, variable: str) -> None:
         """The name `variable` may stand for something else from now on."""
         self._ended.discard(variable)
+
+    @property
+    def path(self) -> tuple[Span, ...]:
+        """Where what is emitted stands, and all that it was reached through, each place once."""
+        found = [item if isinstance(item, Span) else item.span for item in self._spans]
+        self._spans[:] = found
+        return tuple(dict.fromkeys(found))
 
     @property
     def buffers_in_sight(self) -> tuple[str, ...]:
