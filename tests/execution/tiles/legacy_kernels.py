@@ -9,6 +9,7 @@ import numpy as np
 from tests.execution.tiles.ports import OLD, Arrays, Case, normal, whole
 
 X = normal(61, 300, 50)
+A = X[:100]
 BF16 = ml_dtypes.bfloat16
 
 BLOCKS = (
@@ -117,6 +118,39 @@ def kernel(x):
 """
 )
 
+CHOSEN = (
+    OLD
+    + """
+def kernel(x, scale):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x[0:rows, 0:columns])
+    nl.store(out[0:rows, 0:columns], tile * ({factor}))
+    return out
+"""
+)
+
+COLUMN = (
+    OLD
+    + """
+def kernel(x):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    sums = nl.zeros((nl.par_dim(rows), columns), dtype=nl.float32)
+    for place in nl.affine_range(columns):
+        column = sums[:, place]
+        column[:, 0] = nl.load(x[0:rows, place]) * 3.0
+    nl.store(out[0:rows, 0:columns], sums)
+    return out
+"""
+)
+
+
+def chosen(name: str, factor: str, scale: float, wanted: float) -> Case:
+    """A kernel that multiplies by `factor`, which is `wanted` where `scale` is given."""
+    arguments = {"x": A, "scale": scale}
+    return Case(name, CHOSEN.format(factor=factor), arguments, lambda given: (given["x"] * np.float32(wanted),))
+
 
 def blocks(value: str) -> str:
     return BLOCKS.format(value=value)
@@ -135,8 +169,12 @@ def mixed(given: Arrays) -> tuple[Any]:
     return (np.float32(1.2) + given["x"].astype(np.float32),)
 
 
-A = X[:100]
 CASES = (
+    chosen("a number or another", "scale or 0.5", 3.0, 3.0),
+    chosen("no number or another", "scale or 0.5", 0.0, 0.5),
+    chosen("a number and another", "scale and 0.5", 3.0, 0.5),
+    chosen("no number and another", "scale and 0.5", 0.0, 0.0),
+    Case("a column of a column", COLUMN, {"x": A}, lambda given: (given["x"] * 3,)),
     Case("tiles as operands", blocks("a * 2.0 + a"), {"x": X}, lambda given: (given["x"] * 2 + given["x"],)),
     Case("a tile after a number", blocks("1.0 - a"), {"x": X}, lambda given: (1 - given["x"],)),
     Case("a function of a masked tile", blocks("nl.tanh(a, mask=inside)"), {"x": X},

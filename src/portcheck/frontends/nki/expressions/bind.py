@@ -24,6 +24,7 @@ from portcheck.frontends.nki.values.values import (
     Result,
     ShapeOf,
     Text,
+    Unknown,
     Value,
     View,
 )  # fmt: skip
@@ -248,6 +249,8 @@ def as_dtype(context: Context, value: Value | None) -> DType | None:
             return DType(entry.name, entry.kind) if entry is not None else None
         case Nothing() | None:
             return None
+        case Unknown():
+            return dtype_of(context.number_of(value).name)
         case _:
             number = as_number(context, value)
             return dtype_of(number.name) if isinstance(number, Symbol) else None

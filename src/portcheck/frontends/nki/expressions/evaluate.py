@@ -24,7 +24,7 @@ from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import evaluated_perhaps, skipped_value
-from portcheck.frontends.nki.values.arithmetic import known, literal
+from portcheck.frontends.nki.values.arithmetic import known, literal, unary
 from portcheck.frontends.nki.values.data import as_number, condition_of, flag_called, some_flag
 from portcheck.frontends.nki.values.values import (
     NONE,
@@ -202,8 +202,9 @@ def _boolean(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Va
         return evaluate(context, frame, node.right) if answer is is_and else left
     test = condition(context, left, frame.segment.text(node.left))
     right = evaluated_perhaps(context, frame, node.right, test)
-    kind = Operator.LOGICAL_AND if is_and else Operator.LOGICAL_OR
-    return operators.numbers(context, kind, test if isinstance(left, Either) else left, right, frame.segment.text(node))
+    if not is_and and isinstance(right, Instance) and (nothing := comparing.may_be_nothing(context, left)) is not None:
+        test = unary(Operator.LOGICAL_NOT, nothing)  # an object, or none
+    return operators.one_of(context, test, left, right, frame.segment.text(node), is_and=is_and)
 
 
 def condition(context: Context, test: Value, text: str) -> Expr:

@@ -17,7 +17,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.state.mutation import alike
 from portcheck.frontends.nki.state.uses import note_form
-from portcheck.frontends.nki.values.arithmetic import binary, known, literal, unary
+from portcheck.frontends.nki.values.arithmetic import binary, is_number, known, literal, unary
 from portcheck.frontends.nki.values.data import as_number, operand, some_flag
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.values.values import (
@@ -30,6 +30,7 @@ from portcheck.frontends.nki.values.values import (
     Nothing,
     Result,
     Text,
+    Unknown,
     Value,
     View,
 )  # fmt: skip
@@ -174,6 +175,17 @@ def choice(context: Context, condition: Expr, chosen: Value, other: Value, text:
     if first is None or second is None:
         return Either(condition, chosen, other)
     return Apply(Operator.SELECT, (condition, first, second), first.dtype)
+
+
+def one_of(context: Context, test: Expr, left: Value, right: Value, text: str, *, is_and: bool) -> Value:
+    """`left and right`, or `left or right`: one of the two, by `test`, which says whether `left` is true."""
+    if any(isinstance(item, Unknown) and item.parts for item in (left, right)):
+        return context.unknown(text, "an operand is not understood", left, right)
+    logical = Operator.LOGICAL_AND if is_and else Operator.LOGICAL_OR
+    first = test if isinstance(left, Either) else left
+    if isinstance(right, Grid) or all(is_number(item) and item.dtype == BOOL for item in (first, right)):
+        return numbers(context, logical, first, right, text)
+    return choice(context, test, right, left, text) if is_and else choice(context, test, left, right, text)
 
 
 def product_of_tiles(context: Context, left: Value, right: Value) -> Value:

@@ -12,7 +12,7 @@ from portcheck.frontends.nki.objects.dunders import special
 from portcheck.frontends.nki.objects.enumerations import members_of, plain_value
 from portcheck.frontends.nki.objects.parameters import part as part_of
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError
+from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError, RaisedError
 from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import difference, is_number, known, known_int, plus
 from portcheck.frontends.nki.values.data import as_number, as_view, load
@@ -44,7 +44,7 @@ from portcheck.frontends.nki.values.values import (
     Value,
     View,
 )  # fmt: skip
-from portcheck.frontends.nki.values.views import Selector, from_start, select, symbol_of
+from portcheck.frontends.nki.values.views import Selector, expand, from_start, select, symbol_of
 from portcheck.ir import Expr, OpaqueKind, integer, substitute
 from portcheck.knowledge import Semantics
 from portcheck.knowledge import load as load_knowledge
@@ -101,6 +101,8 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
         case Unknown(name, reason, parts):
             tiles = (item for item in chosen if isinstance(item, View | Result))
             return Unknown(text, reason, (*parts, *tiles), target.kind)
+        case Nothing() if context.holding:
+            raise RaisedError  # in this arm of a branch, which nothing takes then
         case _:
             return context.unknown(text, "indexing something that is not a tile", target, kind=OpaqueKind.MEMORY)
 
@@ -140,7 +142,12 @@ def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | 
         view = as_view(context, target)
     if view is None:
         return None
-    return select(context, view, selectors if context.is_legacy else _on_chip(view, selectors))
+    if not context.is_legacy:
+        return select(context, view, _on_chip(view, selectors))
+    count = sum(not isinstance(item, Nothing | Dots) for item in selectors)
+    while view.buffer.is_on_chip and len(view.dimensions) < min(count, _TILE_RANK):
+        view = expand(context, view, len(view.dimensions))
+    return select(context, view, selectors)
 
 
 def _on_chip(view: View, selectors: Sequence[Selector]) -> Sequence[Selector]:

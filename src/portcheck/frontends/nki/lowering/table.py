@@ -25,10 +25,10 @@ from portcheck.frontends.nki.lowering import (
     sums,
     viewing,
 )  # fmt: skip
-from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedError
 from portcheck.frontends.nki.values.data import as_view
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
-from portcheck.frontends.nki.values.values import Result, Value, View
+from portcheck.frontends.nki.values.values import Nothing, Result, Value, View
 from portcheck.ir import Opaque, OpaqueKind, ValueType, operations
 from portcheck.knowledge import Role, Semantics
 
@@ -150,6 +150,8 @@ def lower_call(call: Call) -> Value:
         with call.context.builder.region() as body:
             value = handler(call)
     except MisunderstoodError as error:
+        if call.context.holding and _is_without_operand(call):
+            raise RaisedError from None  # in this arm of a branch, which nothing takes then
         return not_understood(call, f"{call.via}: {error}", error.kind)
     finally:
         call.context.via, call.context.mask = before, outer
@@ -162,6 +164,12 @@ def lower_call(call: Call) -> Value:
     call.context.builder.adopt(body)
     call.obstacle = next((op.reason for op in operations(body) if isinstance(op, Opaque)), "")
     return value
+
+
+def _is_without_operand(call: Call) -> bool:
+    """Whether `call` is given `None` for something that it cannot do without."""
+    needed = (parameter.name for parameter in call.api.parameters if parameter.default is None)
+    return any(isinstance(call.values.get(name), Nothing) for name in needed)
 
 
 def not_understood(call: Call, reason: str, kind: OpaqueKind = OpaqueKind.CALL) -> Value:

@@ -123,7 +123,7 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
     elif isinstance(left, Text) and is_number(right) or isinstance(right, Text) and is_number(left):
         is_equal = False
     elif isinstance(left, Nothing) or isinstance(right, Nothing):
-        flag = _may_be_nothing(context, left if isinstance(right, Nothing) else right)
+        flag = may_be_nothing(context, left if isinstance(right, Nothing) else right)
         if flag is not None:
             return flag if wanted else unary(Operator.LOGICAL_NOT, flag)
         if isinstance(left, Unknown) or isinstance(right, Unknown):
@@ -183,7 +183,7 @@ def _identity(context: Context, left: Value, right: Value, text: str, *, negated
         return some_flag(context, text)
     for value, other in ((left, right), (right, left)):
         if isinstance(other, Nothing):
-            flag = _may_be_nothing(context, value)
+            flag = may_be_nothing(context, value)
             if flag is not None:
                 return unary(Operator.LOGICAL_NOT, flag) if negated else flag
             return literal(isinstance(value, Nothing) is not negated)
@@ -195,7 +195,7 @@ def _identity(context: Context, left: Value, right: Value, text: str, *, negated
     return literal((left is right or left == right) is not negated)
 
 
-def _may_be_nothing(context: Context, value: Value) -> Expr | None:
+def may_be_nothing(context: Context, value: Value) -> Expr | None:
     """The flag that says whether a parameter is `None`; None for a tensor that is always there, or something else."""
     if not isinstance(value, KernelParameter):
         return None

@@ -375,9 +375,16 @@ def _has_extra_one(view: View, shape: tuple[Expr, ...]) -> bool:
 
 
 def condition_of(expression: Expr) -> Expr:
-    """`expression` as a truth value: a number is true unless it is zero."""
+    """`expression` as a truth value: a number is true unless it is zero, `a or b` if one of them is."""
     if expression.dtype == BOOL:
         return expression
+    if isinstance(expression, Apply) and expression.operator is Operator.SELECT:
+        test, *chosen = expression.arguments
+        first, second = map(condition_of, chosen)
+        if test in (first, second):
+            return (
+                apply(Operator.LOGICAL_OR, test, second) if test == first else apply(Operator.LOGICAL_AND, test, first)
+            )
     return apply(Operator.NOT_EQUAL, expression, Const(0, expression.dtype))
 
 
