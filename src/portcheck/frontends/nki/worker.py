@@ -1,4 +1,4 @@
-"""Reads a port in a process of its own, which may die: libcst can be made to crash, to hang and to take all memory.
+"""Reads a port in a process of its own, which may die: a port can be made to take all time and memory there is.
 
 The process is forked before there is anything to read and loads libcst meanwhile; then it is asked twice, for what
 stands in the file and for the program of some kernels. It never prints, and it ends when its parent does.

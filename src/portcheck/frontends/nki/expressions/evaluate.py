@@ -311,7 +311,6 @@ _HANDLERS: Mapping[type[cst.CSTNode], Callable[[Context, Frame, cst.CSTNode, str
     cst.Integer: _integer,
     cst.Float: _float,
     cst.SimpleString: texts.string,
-    cst.ConcatenatedString: texts.string,
     cst.FormattedString: texts.string,
     cst.Tuple: _items,
     cst.List: _items,

@@ -10,6 +10,7 @@ from portcheck.core.dtype import BOOL, FLOAT32, INT64, DType
 from portcheck.frontends.nki.objects.classes import order_of
 from portcheck.frontends.nki.objects.enumerations import members_of
 from portcheck.frontends.nki.objects.functions import all_parameters
+from portcheck.frontends.nki.source.expression_trees import Trees, UnreadError, expression
 from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.source.parse import empty_segment
 from portcheck.frontends.nki.source.screen import is_too_deep
@@ -100,8 +101,8 @@ def evaluated_text(context: Context, home: Frame | None, text: str) -> Value | N
         parsed = ast.parse(text[:_LONGEST], mode="eval")
         if is_too_deep(parsed):
             return None
-        node = cst.parse_expression(text[:_LONGEST])
-    except (SyntaxError, ValueError, RecursionError, MemoryError, cst.ParserSyntaxError):
+        node = expression(Trees(()), parsed.body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, UnreadError, cst.CSTValidationError):
         return Text(text)
     frame = Frame(empty_segment(context.path), home)
     value = _evaluated(context, frame, node)

@@ -75,7 +75,7 @@ def unknown_text(context: Context, text: str, *parts: Value) -> Value:
 
 
 def string(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
-    """The value of a string literal, of several beside one another, of an f-string."""
+    """The value of a string literal or of an f-string."""
     found = _literal(context, frame, node)
     return Text(found) if found is not None else unknown_text(context, frame.segment.text(node))
 
@@ -88,8 +88,6 @@ def _literal(context: Context, frame: Frame, node: cst.CSTNode) -> str | None:
             except (ValueError, SyntaxError):
                 return None
             return value if isinstance(value, str) else None
-        case cst.ConcatenatedString(left=left, right=right):
-            return _joined([_literal(context, frame, left), _literal(context, frame, right)])
         case cst.FormattedString(parts=parts):
             return _joined([_part(context, frame, part) for part in parts])
         case _:

@@ -1,4 +1,4 @@
-"""Statements of a screened file as libcst trees, parsed one by one when they are first needed, with their places."""
+"""Statements of a screened file as libcst trees, made one by one when they are first needed, with their places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from portcheck.frontends.nki.source.screen import Screened, is_too_deep
 if TYPE_CHECKING:
     import libcst as cst
 
-    from portcheck.frontends.nki.source.places import Place, Places
+    from portcheck.frontends.nki.source.expression_trees import Place, Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,11 @@ class Segment:
         line, column, end_line, end_column = self._corners(place)
         start = Position(line, column + 1 + (self.had_mark and line == 1))
         return Span(self.path, start, Position(end_line, end_column + 1 + (self.had_mark and end_line == 1)))
+
+    def statement(self, node: cst.CSTNode) -> ast.AST | None:
+        """Python's own tree of the statement `node`."""
+        place = self.places.get(id(node))
+        return place[0] if place is not None else None
 
     def text(self, node: cst.CSTNode, limit: int = 60) -> str:
         """The source of `node` on one line, cut to `limit` characters."""
@@ -84,21 +89,21 @@ class Spot:
 
 
 def parse_statement(screened: Screened, node: ast.stmt, path: str) -> Segment | None:
-    """The top-level statement `node` as a segment; None when libcst does not read it or it is nested too deeply."""
+    """The top-level statement `node` as a segment; None when libcst has no tree for it or it is nested too deeply."""
     if is_too_deep(node):
         return None
     import libcst as cst
 
-    from portcheck.frontends.nki.source.places import places_in
+    from portcheck.frontends.nki.source.expression_trees import Trees, UnreadError
+    from portcheck.frontends.nki.source.statement_trees import module
 
     statements = _on_lines_of(screened.tree, node)
-    first = first_line(statements[0])
-    text = "\n".join(screened.lines[first - 1 : statements[-1].end_lineno]) + "\n"
+    trees = Trees(screened.lines)
     try:
-        module = cst.parse_module(text)
-    except (cst.ParserSyntaxError, RecursionError):
+        made = module(trees, statements)
+    except (UnreadError, cst.CSTValidationError):
         return None
-    return Segment(module, screened.lines, places_in(module, statements), path, first, screened.had_mark)
+    return Segment(made, screened.lines, trees.places, path, first_line(statements[0]), screened.had_mark)
 
 
 def _on_lines_of(tree: ast.Module, node: ast.stmt) -> list[ast.stmt]:

@@ -1,8 +1,4 @@
-"""A cheap look at a file before libcst sees it: libcst dies on deep nesting and is quadratic on long chains.
-
-Known facts: about 5,000 nested parentheses end the process, long operator chains raise RecursionError. The standard
-parser has limits of its own and only raises, so it goes first.
-"""
+"""A first look at a file: what Python's own parser, which only raises, makes of it, and whether it nests too deeply."""
 
 from __future__ import annotations
 

@@ -52,9 +52,12 @@ class Scope:
         return None if self.path.suffix == ".py" else self.path
 
     def segment(self, node: ast.stmt) -> Segment | None:
-        """The top-level statement `node` as a tree, parsed once."""
+        """The top-level statement `node` as a tree, made once."""
         if node not in self._segments:
-            self._segments[node] = parse_statement(self.screened, node, self.shown)
+            try:
+                self._segments[node] = parse_statement(self.screened, node, self.shown)
+            except RecursionError:
+                return None  # so deep inside other calls; it may be read from elsewhere
         return self._segments[node]
 
     def home(self, context: Context) -> Frame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 
 import libcst as cst
@@ -227,7 +226,7 @@ def _is_return(statement: cst.CSTNode) -> bool:
 
 
 def _expression(context: Context, frame: Frame, value: cst.BaseExpression) -> None:
-    if isinstance(value, cst.SimpleString | cst.ConcatenatedString | cst.FormattedString | cst.Ellipsis):
+    if isinstance(value, cst.SimpleString | cst.FormattedString | cst.Ellipsis):
         return
     result = evaluate(context, frame, value)
     if isinstance(result, Unknown) and not isinstance(value, cst.Call):
@@ -247,6 +246,6 @@ def _assume(context: Context, value: Value, text: str) -> None:
 
 def _import(context: Context, frame: Frame, part: cst.Import | cst.ImportFrom) -> None:
     file = frame.file
-    for node in ast.parse(frame.segment.module.code_for_node(part).strip()).body:
-        for item in imported_by(node):
-            frame.names[item.name] = file.imported(context, item) if file is not None else NONE
+    node = frame.segment.statement(part)
+    for item in imported_by(node) if node is not None else ():
+        frame.names[item.name] = file.imported(context, item) if file is not None else NONE
