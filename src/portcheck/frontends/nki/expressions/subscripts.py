@@ -45,7 +45,7 @@ from portcheck.frontends.nki.values.values import (
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.values.views import Selector, expand, from_start, select, symbol_of
-from portcheck.ir import Expr, OpaqueKind, integer, substitute
+from portcheck.ir import Apply, Expr, OpaqueKind, Operator, integer, substitute
 from portcheck.knowledge import Semantics
 from portcheck.knowledge import load as load_knowledge
 
@@ -212,6 +212,10 @@ def _unread(context: Context, text: str, target: Value, chosen: Sequence[Value])
 
 
 def _size(context: Context, parameter: str, chosen: Sequence[Value], text: str) -> Value:
+    choice = _choice_of_places(context, chosen)
+    if choice is not None:
+        first, second = (_size(context, parameter, [place], text) for place in choice.arguments[1:])
+        return _chosen_by(context, choice.arguments[0], first, second)
     place = known_int(as_number(context, chosen[0])) if len(chosen) == 1 else None
     facts = context.facts[parameter]
     if place is not None and place < 0 and facts.rank is not None:
@@ -223,6 +227,22 @@ def _size(context: Context, parameter: str, chosen: Sequence[Value], text: str) 
             return _item(context, Items(list(context.parameter_view(parameter).shape)), chosen, text)
         return context.unknown(text, "which dimension is not known", kind=OpaqueKind.MEMORY)
     return context.size_of(parameter, place)
+
+
+def _choice_of_places(context: Context, chosen: Sequence[Value]) -> Apply | None:
+    """The only index where it is one of two known numbers by a condition."""
+    number = as_number(context, chosen[0]) if len(chosen) == 1 and is_number(chosen[0]) else None
+    if not isinstance(number, Apply) or number.operator is not Operator.SELECT:
+        return None
+    return number if None not in (known_int(number.arguments[1]), known_int(number.arguments[2])) else None
+
+
+def _chosen_by(context: Context, condition: Expr, first: Value, second: Value) -> Value:
+    """`first` where `condition` holds, else `second`."""
+    numbers = [as_number(context, value) if is_number(value) else None for value in (first, second)]
+    if numbers[0] is None or numbers[1] is None:
+        return Either(condition, first, second)
+    return Apply(Operator.SELECT, (condition, numbers[0], numbers[1]), numbers[0].dtype)
 
 
 def _reaxed(context: Context, grid: Grid, chosen: Sequence[Value], text: str) -> Value:
@@ -281,13 +301,17 @@ def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) ->
         if any(is_given and end is None for is_given, end in zip(given, ends, strict=True)):
             return context.unknown(text, "a slice of a list that is not known", *items.values)
         return Items(items.values[slice(*ends)] if ends[2] != 0 else [], items.is_list)
+    choice = _choice_of_places(context, chosen)
+    if choice is not None:
+        first, second = (_item(context, items, [place], text) for place in choice.arguments[1:])
+        return _chosen_by(context, choice.arguments[0], first, second)
     number = as_number(context, value)
     place = known(number) if number is not None else None
     if place is None and number is not None and context.loop_depth:
         raise NeedsUnrollingError
     if isinstance(place, int) and -len(items.values) <= place < len(items.values):
         return items.values[place]
-    return context.unknown(text, "the position in the list is not known", *items.values)
+    return context.unknown(text, "the position in the list is not known", value, *items.values)
 
 
 def _of_series(context: Context, series: Series, value: Value, text: str) -> Value:
@@ -297,7 +321,7 @@ def _of_series(context: Context, series: Series, value: Value, text: str) -> Val
         return listed(found) if found is not None else context.unknown(text, "a slice of a list that is not known")
     number = as_number(context, value)
     if number is None:
-        return context.unknown(text, "the position in the list is not known", series.element)
+        return context.unknown(text, "the position in the list is not known", value, series.element)
     return element(series, number)
 
 

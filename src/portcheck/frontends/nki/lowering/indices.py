@@ -8,22 +8,18 @@ from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.expressions.bind import Call, item_size
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.arithmetic import difference, is_number, known_int, literal, plus
-from portcheck.frontends.nki.values.data import as_number, operand
+from portcheck.frontends.nki.values.arithmetic import difference, known_int, literal, plus
+from portcheck.frontends.nki.values.data import as_number, may_vary, operand
 from portcheck.frontends.nki.values.values import (
     NONE,
     Counter,
     Grid,
-    Joining,
-    Masked,
     Nothing,
-    Result,
     Stretch,
     Table,
     Text,
     Unknown,
     Value,
-    View,
 )  # fmt: skip
 from portcheck.frontends.nki.values.views import symbol_of
 from portcheck.ir import (
@@ -34,12 +30,9 @@ from portcheck.ir import (
     CheckKind,
     Expr,
     OpaqueKind,
-    Ref,
     Scope,
     Symbol,
     integer,
-    refs_in,
-    symbols_in,
 )  # fmt: skip
 from portcheck.knowledge import Role
 
@@ -55,19 +48,9 @@ def limits(call: Call) -> tuple[Expr, Expr, Expr]:
 def _end(context: Context, value: Value) -> Expr | None:
     """An end of a range; a symbol of its own for a size that is not understood but known while tracing."""
     number = as_number(context, value)
-    if number is not None or not isinstance(value, Unknown) or _may_vary(context, value):
+    if number is not None or not isinstance(value, Unknown) or may_vary(context, value):
         return number
     return Symbol(context.fresh_symbol(value.text), INT64)
-
-
-def _may_vary(context: Context, value: Value) -> bool:
-    """Whether `value` is made from data, from a loop's variable or from something that holds tiles."""
-    if isinstance(value, Unknown):
-        is_call = value.kind is OpaqueKind.CALL and bool(value.parts) and isinstance(value.parts[0], Ref)
-        return any(_may_vary(context, part) for part in value.parts[is_call:])
-    if is_number(value):
-        return bool(refs_in(value)) or any(context.is_bound(name) for name in symbols_in(value))
-    return isinstance(value, View | Result | Grid | Masked | Joining)
 
 
 _LIMITS = frozenset({Role.START, Role.STOP, Role.STEP, Role.SIZE})

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
+from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.mutation import Changes, State, alike, changing, put_back
-from portcheck.frontends.nki.values.arithmetic import is_number, is_small
-from portcheck.frontends.nki.values.data import allocate, as_number, as_view, is_in_sight, operand, store
+from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, changing, put_back
+from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small
+from portcheck.frontends.nki.values.data import allocate, as_number, as_view, flag_called, is_in_sight, operand, store
 from portcheck.frontends.nki.values.fitting import same_shape
 from portcheck.frontends.nki.values.leaves import leaves_of
-from portcheck.frontends.nki.values.values import Either, Items, Key, Result, Unknown, Value, View
+from portcheck.frontends.nki.values.values import (
+    Accessed,
+    Either,
+    Function,
+    Instance,
+    Items,
+    Key,
+    Parameter,
+    Result,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
 from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator
 
 CHOICES = 8
@@ -56,18 +69,36 @@ def _merged(
             left if alike(left, right) else _merged(context, condition, bodies, name, left, right)
             for left, right in pairs
         ])  # fmt: skip
-    left, right = (as_number(context, value) if is_number(value) else None for value in (one, other))
+    left, right = _numbers(context, condition, one, other)
     if left is not None and right is not None and left.dtype.is_float == right.dtype.is_float:
         chosen = Apply(Operator.SELECT, (condition, left, right), left.dtype)
         if is_small(chosen):
             return chosen
-        return Unknown(name, f"{name} grows too large to keep", kind=OpaqueKind.LIMIT)
+        return Unknown(name or "value", f"{name} grows too large to keep", (left, right, condition), OpaqueKind.LIMIT)
     if isinstance(one, View | Result) and isinstance(other, View | Result) and _are_one_tile(context, one, other):
         return _through_memory(context, bodies, name, one, other)
     lasting = [_lasting(context, body, value) for body, value in zip(bodies, (one, other), strict=True)]
     if lasting[0] is None or lasting[1] is None:
         return Unknown(name, f"{name} depends on a condition that is not known", (one, other), OpaqueKind.CONTROL)
     return _either(condition, lasting[0], lasting[1], name)
+
+
+def _numbers(context: Context, condition: Expr, one: Value, other: Value) -> tuple[Expr | None, Expr | None]:
+    """Both values where they are numbers; a parameter is one that cannot be anything else where its arm ends."""
+    found: list[Expr | None] = []
+    for value, holds in ((one, True), (other, False)):
+        is_one = _is_number_there(context, value, condition, holds)
+        found.append(as_number(context, value) if is_one else None)
+    return found[0], found[1]
+
+
+def _is_number_there(context: Context, value: Value, condition: Expr, holds: bool) -> bool:
+    if not isinstance(value, Parameter):
+        return is_number(value)
+    if value.name not in context.scalars or context.facts[value.name].is_tensor:
+        return False
+    there = {**context.holding, **implied(condition, holds)}
+    return not context.facts[value.name].is_optional or there.get(flag_called(f"{value.name} is None")) is False
 
 
 def _either(condition: Expr, one: Value, other: Value, name: str) -> Value:
@@ -151,8 +182,20 @@ def merge_objects(
         lost = one.lost or other.lost
         if one.series is not other.series or (isinstance(item, Items) and len(one.held) != len(other.held)):
             lost = lost or "what it holds depends on a condition that is not known"
-        held = one.held if lost else _merged_entries(context, condition, bodies, one.held, other.held)
+        held = one.held
+        if not lost:
+            sides = _completed(item, one.held, other.held), _completed(item, other.held, one.held)
+            held = _merged_entries(context, condition, bodies, *sides)
         put_back(item, State(held, lost, one.series))
+
+
+def _completed(item: Changing, own: Mapping[Key, Value], other: Mapping[Key, Value]) -> Mapping[Key, Value]:
+    """What an object holds in one arm; an attribute that the other arm alone sets is its class's here."""
+    if not isinstance(item, Instance):
+        return own
+    missing = {key: found_in(item.owner, key) for key in other if isinstance(key, str) and key not in own}
+    shared = {key: value for key, value in missing.items() if value is not None}
+    return {**{key: value for key, value in shared.items() if not isinstance(value, Function | Accessed)}, **own}
 
 
 def _merged_entries(
