@@ -201,7 +201,7 @@ def _boolean(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Va
     if answer is not None:
         return evaluate(context, frame, node.right) if answer is is_and else left
     test = condition(context, left, frame.segment.text(node.left))
-    right = evaluated_perhaps(context, frame, node.right, test)
+    right = evaluated_perhaps(context, frame, node.right, test, holds=is_and)
     if not is_and and isinstance(right, Instance) and (nothing := comparing.may_be_nothing(context, left)) is not None:
         test = unary(Operator.LOGICAL_NOT, nothing)  # an object, or none
     return operators.one_of(context, test, left, right, frame.segment.text(node), is_and=is_and)
@@ -286,7 +286,10 @@ def _conditional(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -
     if answer is not None:
         return evaluate(context, frame, node.body if answer else node.orelse, hint)
     flag = condition(context, test, frame.segment.text(node.test))
-    chosen, other = (evaluated_perhaps(context, frame, part, flag, hint) for part in (node.body, node.orelse))
+    chosen, other = (
+        evaluated_perhaps(context, frame, part, flag, hint, holds=holds)
+        for part, holds in ((node.body, True), (node.orelse, False))
+    )
     return operators.choice(context, flag, chosen, other, frame.segment.text(node), hint)
 
 

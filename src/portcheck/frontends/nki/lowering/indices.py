@@ -9,7 +9,8 @@ from portcheck.frontends.nki.expressions.bind import Call, item_size
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import difference, known_int, literal, plus
-from portcheck.frontends.nki.values.data import as_number, may_vary, operand
+from portcheck.frontends.nki.values.data import as_number, operand
+from portcheck.frontends.nki.values.origins import may_vary
 from portcheck.frontends.nki.values.values import (
     NONE,
     Counter,

@@ -196,11 +196,12 @@ def _identity(context: Context, left: Value, right: Value, text: str, *, negated
 
 
 def may_be_nothing(context: Context, value: Value) -> Expr | None:
-    """The flag that says whether a parameter is `None`; None for a tensor that is always there, or something else."""
+    """The flag that says whether a parameter is `None`; None where it is always there, or for something else."""
     if not isinstance(value, KernelParameter):
         return None
     facts = context.facts[value.name]
-    return flag_called(f"{value.name} is None") if facts.is_optional or not facts.is_tensor else None
+    is_there = value.name in context.scalars or facts.is_tensor
+    return flag_called(f"{value.name} is None") if facts.is_optional or not is_there else None
 
 
 def _membership(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:

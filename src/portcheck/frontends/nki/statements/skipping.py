@@ -59,13 +59,15 @@ def skipped_value(
     return context.unknown(context.fresh_symbol(text), reason, *found, kind=kind)
 
 
-def evaluated_perhaps(context: Context, frame: Frame, node: cst.CSTNode, condition: Expr, hint: str = "") -> Value:
-    """The value of an expression that Python evaluates or not, by `condition`.
+def evaluated_perhaps(
+    context: Context, frame: Frame, node: cst.CSTNode, condition: Expr, hint: str = "", *, holds: bool = True
+) -> Value:
+    """The value of an expression that Python evaluates where `condition` holds, or where it does not.
 
     Raises ForkError if it does more than to give a value; it is skipped where that does not help.
     """
     before, noted = dict(frame.names), context.noted.mark()
-    with context.builder.region() as body, context.journal.changes() as changes:
+    with context.builder.region() as body, context.journal.changes() as changes, context.assuming(condition, holds):
         value = context.evaluate(context, frame, node, hint)
     if has_effect(body) or changes.lasting():
         changes.undo()

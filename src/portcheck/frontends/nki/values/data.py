@@ -9,21 +9,18 @@ from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT32, D
 from portcheck.frontends.nki.objects.enumerations import plain_value
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.arithmetic import is_number, is_one, known, product, same
+from portcheck.frontends.nki.values.arithmetic import is_one, known, product, same
 from portcheck.frontends.nki.values.fitting import misfit
+from portcheck.frontends.nki.values.origins import is_fixed
 from portcheck.frontends.nki.values.stacking import note, slot
 from portcheck.frontends.nki.values.values import (
     Buffer,
     Either,
-    External,
-    Format,
     Grid,
     Instance,
-    Nothing,
     Parameter,
     Result,
     Stretch,
-    Text,
     Unknown,
     Value,
     View,
@@ -61,7 +58,6 @@ from portcheck.ir import (
     WriteMode,
     apply,
     integer,
-    refs_in,
     substitute,
     symbols_in,
 )  # fmt: skip
@@ -95,36 +91,12 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
             return context.scalar(name)
         case View(Buffer(space=Space.REGISTER), dimensions=()) if is_in_sight(context, value):
             return load(context, value).expression
-        case Unknown(text, _, parts) if text and (not parts or _is_fixed(context, value)):
+        case Unknown(text, _, parts) if text and (not parts or is_fixed(context, value)):
             return context.number_of(value)
         case Either():
             return as_number(context, context.certain(value))
         case _:
             return None
-
-
-def _is_fixed(context: Context, value: Unknown) -> bool:
-    return value.kind is not OpaqueKind.CALL and not may_vary(context, value)
-
-
-def may_vary(context: Context, value: Value) -> bool:
-    """Whether `value` is made from data, from a loop's variable or from something that may hold tiles."""
-    pending, seen = [value], set[int]()
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Unknown):
-            if id(item) in seen:
-                continue
-            seen.add(id(item))
-            context.burn()
-            is_call = item.kind is OpaqueKind.CALL and bool(item.parts) and isinstance(item.parts[0], Ref)
-            pending.extend(item.parts[is_call:])
-        elif is_number(item):
-            if refs_in(item) or any(context.is_bound(name) for name in symbols_in(item)):
-                return True
-        elif not isinstance(item, Nothing | Text | External | Format):
-            return True
-    return False
 
 
 def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = "") -> View | None:

@@ -137,8 +137,8 @@ class _Substitution:
                 return replace(value, start=ends[0], stop=ends[1], step=ends[2])
             case Stretch(start, stop, step, size):
                 return Stretch(*map(self._end, (start, stop, step, size)))
-            case Unknown(parts=parts):
-                return replace(value, parts=tuple(self.of(item) for item in parts))
+            case Unknown():
+                return self._unknown(value)
             case Result():
                 raise UnfollowedError("a list of unknown length holds a tile that is in no buffer")
             case Method(receiver, _):
@@ -147,6 +147,14 @@ class _Substitution:
                 raise UnfollowedError("a list of unknown length holds functions of a function")
             case _:
                 return value
+
+    def _unknown(self, value: Unknown) -> Value:
+        """What is not understood, each once: its parts may share theirs."""
+        found = self._done.get(id(value))
+        if found is None:
+            found = replace(value, parts=tuple(self.of(item) for item in value.parts))
+            self._done[id(value)] = found
+        return found
 
     def _end(self, value: Expr | None) -> Expr | None:
         return None if value is None else substitute(value, self._symbols)

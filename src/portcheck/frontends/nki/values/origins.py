@@ -1,0 +1,43 @@
+"""What a value that is not understood was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from portcheck.frontends.nki.values.arithmetic import is_number
+from portcheck.frontends.nki.values.values import External, Format, Nothing, Text, Unknown, Value
+from portcheck.ir import OpaqueKind, Ref, refs_in, symbols_in
+
+if TYPE_CHECKING:
+    from portcheck.frontends.nki.state.context import Context
+
+
+def may_vary(context: Context, value: Value) -> bool:
+    """Whether `value` is made from data, from a loop's variable or from something that may hold tiles."""
+    for item in _made_from(context, value):
+        if is_number(item):
+            if refs_in(item) or any(context.is_bound(name) for name in symbols_in(item)):
+                return True
+        elif not isinstance(item, Unknown | Nothing | Text | External | Format):
+            return True
+    return False
+
+
+def is_fixed(context: Context, value: Unknown) -> bool:
+    """Whether `value` is computed while tracing, by operators and calls that are followed."""
+    calls = (isinstance(item, Unknown) and item.kind is OpaqueKind.CALL for item in _made_from(context, value))
+    return not any(calls) and not may_vary(context, value)
+
+
+def _made_from(context: Context, value: Value) -> Iterator[Value]:
+    """`value`, what it was made from if it was not understood, and so on; each once."""
+    pending, seen = [value], set[int]()
+    while pending:
+        item = pending.pop()
+        yield item
+        if isinstance(item, Unknown) and id(item) not in seen:
+            seen.add(id(item))
+            context.burn()
+            is_call = item.kind is OpaqueKind.CALL and bool(item.parts) and isinstance(item.parts[0], Ref)
+            pending.extend(item.parts[is_call:])
