@@ -25,9 +25,13 @@ def may_vary(context: Context, value: Value) -> bool:
 
 
 def is_fixed(context: Context, value: Unknown) -> bool:
-    """Whether `value` is computed while tracing, by operators and calls that are followed."""
-    calls = (isinstance(item, Unknown) and item.kind is OpaqueKind.CALL for item in _made_from(context, value))
-    return not any(calls) and not may_vary(context, value)
+    """Whether `value` is computed from numbers while tracing, by operators and calls that are followed."""
+    for item in _made_from(context, value):
+        if isinstance(item, Unknown) and item.kind is OpaqueKind.CALL:
+            return False
+        if not isinstance(item, Unknown) and not is_number(item):
+            return False
+    return not may_vary(context, value)
 
 
 def _made_from(context: Context, value: Value) -> Iterator[Value]:
