@@ -93,3 +93,29 @@ def test_a_helper_that_raises_says_what_holds() -> None:
     made = kernel("def f():\n    raise ValueError('no')\nif n > 3:\n    f()\nnisa.memset(a, 0.0)")
     assert opaques(made) == []
     assert [type(op).__name__ for op in made.body] == ["Alloc", "Alloc", "Assume", "Store"]
+
+
+TUPLES = "from collections import namedtuple\nPair = namedtuple('Pair', 'first second', defaults=[2])\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "value"),
+    [
+        ("nisa.memset(a, Pair(1, 3).second)", TUPLES, 3),
+        ("nisa.memset(a, Pair(1).second)", TUPLES, 2),
+        ("nisa.memset(a, Pair(second=4, first=1)[1])", TUPLES, 4),
+        ("one, other = Pair(5, 6)\nnisa.memset(a, one)", TUPLES, 5),
+        ("nisa.memset(a, [1, 2, 3, 4][slice(1, 3)][1])", "", 3),
+        ("nisa.memset(a, [1, 2, 3, 4][slice(None, None, 2)][1])", "", 3),
+        ("nisa.memset(a, [1, 2, 3, 4][slice(2)][-1])", "", 2),
+    ],
+)
+def test_tuples_with_names_and_slices_are_evaluated(body: str, before: str, value: int) -> None:
+    made = value_of(body, before)
+    assert isinstance(made, Const)
+    assert made.value == value
+
+
+def test_one_of_two_tuples_is_unpacked() -> None:
+    made = kernel("one, other = (x.shape[0], n) if n > 3 else x.shape\nnisa.memset(a, other)")
+    assert opaques(made) == []

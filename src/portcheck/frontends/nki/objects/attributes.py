@@ -228,6 +228,7 @@ def _named_grid(context: Context, value: Value, name: str) -> Value:
 
 def unpacked(context: Context, value: Value, names: list[str]) -> list[Value] | None:
     """`value` taken apart into as many values as there are `names`, which name the sizes of a parameter."""
+    value = context.certain(value)
     if isinstance(value, ShapeOf):
         context.facts[value.parameter].seen(len(names))
         value = Items(list(shape_named(context, value.parameter, names)))

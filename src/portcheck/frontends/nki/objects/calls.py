@@ -9,13 +9,16 @@ from portcheck.frontends.nki.objects.classes import derives_from, found_in
 from portcheck.frontends.nki.objects.dunders import special
 from portcheck.frontends.nki.objects.enumerations import AUTOMATIC
 from portcheck.frontends.nki.objects.objects import FIELD, as_table, copied, set_attribute
+from portcheck.frontends.nki.source.parse import empty_segment
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import changing
 from portcheck.frontends.nki.values.arithmetic import literal
 from portcheck.frontends.nki.values.values import (
     NONE,
     BoundMethod,
     Class,
+    ClassKind,
     External,
     Function,
     Instance,
@@ -156,6 +159,27 @@ def _iterated(context: Context, arguments: Arguments, keywords: Keywords) -> Val
     return Items(elements) if elements is not None else None
 
 
+def _named_tuple(context: Context, arguments: Arguments, keywords: Keywords) -> Value | None:
+    """`collections.namedtuple`: a class of tuples whose fields are named in a list or a text."""
+    if len(arguments) != 2 or not isinstance(arguments[0], Text) or not set(keywords) <= {"defaults"}:
+        return None
+    names = _words(arguments[1])
+    defaults = items_of(context, keywords["defaults"]) if "defaults" in keywords else []
+    if names is None or defaults is None or len(defaults) > len(names):
+        return None
+    bound = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    home = context.home or Frame(empty_segment(context.path))
+    return Class(arguments[0].value, (), bound, dict.fromkeys(names), home, ClassKind.TUPLE)
+
+
+def _words(value: Value) -> list[str] | None:
+    """The words of a text, or the texts of a list."""
+    if isinstance(value, Text):
+        return value.value.replace(",", " ").split()
+    words = [item.value for item in value.values if isinstance(item, Text)] if isinstance(value, Items) else []
+    return words if isinstance(value, Items) and len(words) == len(value.values) else None
+
+
 def _field(context: Context, arguments: Arguments, keywords: Keywords) -> Value | None:
     made = Table({}, FIELD)
     made.held.update(keywords)
@@ -196,5 +220,5 @@ _FUNCTIONS: Mapping[str, Callable[[Context, Arguments, Keywords], Value | None]]
     "isinstance": _is_instance, "len": _length, "iter": _iterated,
     "type": _type, "issubclass": _is_subclass, "vars": _variables,
     "dataclasses.field": _field, "dataclasses.replace": _replaced, "dataclasses.asdict": _as_table,
-    "os.getenv": _of_environment, "enum.auto": _automatic, "copy.copy": _copy,
+    "os.getenv": _of_environment, "collections.namedtuple": _named_tuple, "enum.auto": _automatic, "copy.copy": _copy,
 }  # fmt: skip

@@ -12,7 +12,8 @@ from portcheck.frontends.nki.python.texts import text_of, unknown_text
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import literal
-from portcheck.frontends.nki.values.values import NONE, External, Format, Text, Value
+from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.values import NONE, External, Format, Nothing, Stretch, Text, Value
 
 Arguments = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -67,6 +68,15 @@ def _text(context: Context, arguments: Arguments) -> Value:
     return Text(found) if found is not None else unknown_text(context, "str()", *arguments)
 
 
+def _slice(context: Context, arguments: Arguments) -> Value | None:
+    """`slice(start, stop, step)`, or `slice(stop)`."""
+    ends = [None if isinstance(value, Nothing) else as_number(context, value) for value in arguments]
+    is_missing = any(end is None and not isinstance(value, Nothing) for end, value in zip(ends, arguments, strict=True))
+    if is_missing or not 1 <= len(ends) <= 3:
+        return None
+    return Stretch(None, ends[0]) if len(ends) == 1 else Stretch(*ends)
+
+
 _OTHERS: Mapping[str, Callable[[Context, Arguments], Value | None]] = {
-    "isinstance": _instance, "str": _text, "repr": _text,
+    "isinstance": _instance, "str": _text, "repr": _text, "slice": _slice,
 }  # fmt: skip

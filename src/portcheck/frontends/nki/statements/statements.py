@@ -10,7 +10,6 @@ from portcheck.frontends.nki.expressions.evaluate import evaluate, truth
 from portcheck.frontends.nki.loops import loops
 from portcheck.frontends.nki.objects.attributes import bind_target
 from portcheck.frontends.nki.objects.classes import define_class
-from portcheck.frontends.nki.objects.dunders import special
 from portcheck.frontends.nki.objects.functions import define_function
 from portcheck.frontends.nki.python.comparing import comparison
 from portcheck.frontends.nki.source.imports import imported_by
@@ -20,6 +19,7 @@ from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame, declare
 from portcheck.frontends.nki.statements import assigning, branching
+from portcheck.frontends.nki.statements.entering import run_with
 from portcheck.frontends.nki.statements.skipping import skip
 from portcheck.frontends.nki.values.arithmetic import known
 from portcheck.frontends.nki.values.data import as_number, condition_of, some_flag
@@ -103,7 +103,7 @@ def _run(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[
             frame.names[name.value] = define_function(context, frame, statement)
             return Flow()
         case cst.With(asynchronous=None):
-            return _with(context, frame, statement)
+            return run_with(context, frame, statement)
         case cst.ClassDef(name=name):
             frame.names[name.value] = define_class(context, frame, statement)
             return Flow()
@@ -203,21 +203,6 @@ def _fits(context: Context, frame: Frame, subject: Value, pattern: cst.MatchPatt
             return truth(context, comparison(context, kind, subject, wanted, frame.segment.text(pattern)))
         case _:
             return None
-
-
-def _with(context: Context, frame: Frame, statement: cst.With) -> Flow:
-    """A `with`: its body, if what it enters is known; objects of the port say what is done before and after it."""
-    values = [evaluate(context, frame, item.item) for item in statement.items]
-    if any(isinstance(value, Unknown) for value in values):
-        return skip(context, frame, statement, "what this `with` enters is not known")
-    for item, value in zip(statement.items, values, strict=True):
-        entered = special(context, value, "enter")
-        if item.asname is not None:
-            bind_target(frame, item.asname.name, value if entered is None else entered, context)
-    flow = run_block(context, frame, statement.body.body)
-    for value in reversed(values):
-        special(context, value, "exit", NONE, NONE, NONE)
-    return flow
 
 
 def _is_return(statement: cst.CSTNode) -> bool:
