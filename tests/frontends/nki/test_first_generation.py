@@ -264,3 +264,32 @@ def test_how_often_a_loop_runs_may_be_a_symbol_of_its_own() -> None:
     assert not not_understood(kernel(text))
     varying = "for i in nl.affine_range(4):\n  for j in nl.affine_range(mystery(i)):\n    t = nl.load(x[0:128, 0:4])"
     assert not_understood(kernel(varying))
+
+
+LOADED = "t = nl.load(x[0:128, 0:8])\nm = elsewhere(3)\n"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "nl.multiply(t, 2.0, mask=m)",
+        "nisa.activation(nl.exp, t, mask=m)",
+        "nl.store(y[0:128, 0:8], t, mask=m)",
+        "nl.rms_norm(t, t, axis=1, n=m)",
+        "nl.zeros((128, 8), dtype=nl.float32, buffer=m)",
+    ],
+)
+def test_an_argument_that_is_not_known_is_not_taken_to_be_left_out(call: str) -> None:
+    assert len(not_understood(kernel(f"{LOADED}u = {call}"))) == 1
+
+
+@pytest.mark.parametrize("call", ["nl.multiply(t, 2.0, mask=None)", "nl.rms_norm(t, t, axis=1, n=m2)"])
+def test_an_argument_that_is_none_or_a_number_is_read(call: str) -> None:
+    assert not_understood(kernel(f"{LOADED}u = {call}", "x, y, m2")) == []
+
+
+def test_the_length_of_a_parameter_is_a_number_and_that_of_a_tensor_its_first_size() -> None:
+    tile = "nl.zeros((len(x), len(z)), dtype=nl.float32)"
+    made = kernel(f"nl.store(y[0:len(x), 0:len(z)], {tile})\na, b = x.shape", "x, y, z")
+    (store,) = [op for op in operations(made.body) if isinstance(op, Store) and op.access.buffer == "y"]
+    assert [written(axis.extent) for axis in store.access.axes if axis.extent is not None] == ["a", "len(z)"]

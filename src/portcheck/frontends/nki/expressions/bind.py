@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from portcheck.core.dtype import DType, dtype_named, dtype_of
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.state.sizes import shortened
 from portcheck.frontends.nki.values.arithmetic import is_number, known, literal
 from portcheck.frontends.nki.values.data import Operand, as_number, as_view, cast, condition_of, store
@@ -29,7 +30,7 @@ from portcheck.frontends.nki.values.values import (
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.values.views import mask_by_position
-from portcheck.ir import Expr, Operator, Space, Symbol, integer
+from portcheck.ir import Expr, OpaqueKind, Operator, Space, Symbol, integer
 from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, Form, NkiSpace, OperatorObject, Parameter, Reception, Role
 
 _QUALIFIED = 2
@@ -43,7 +44,7 @@ class Call:
     """One call: `values` by parameter name, `rest` what a starred parameter collects, `hint` the name it is bound to.
 
     `receiver` is the tensor whose method is called. `asked` are the roles that were asked for so far, `undecided`
-    those asked for as a flag whose value is not known. The first `positions` values were given by position; what is
+    those asked for as a flag or number that is not known. The first `positions` values were given by position; what is
     `passed_over` the version ignores. `obstacle` is why it was not understood, if so.
     """
 
@@ -79,7 +80,11 @@ class Call:
 
     def number(self, role: Role) -> Expr | None:
         """The argument that plays `role` as a number."""
-        return as_number(self.context, self.given(role))
+        value = self.given(role)
+        number = as_number(self.context, value)
+        if number is None and isinstance(value, Unknown):
+            self.undecided.add(role)
+        return number
 
     def constant(self, role: Role) -> int | float | bool | None:
         """The argument that plays `role` if its value is known."""
@@ -118,24 +123,31 @@ class Call:
         return as_dtype(self.context, self.given(Role.DTYPE))
 
     def space(self) -> Space:
-        """The memory space argument; SBUF when it is left out."""
+        """The memory space argument; SBUF when it is left out. Raises MisunderstoodError where nothing says which."""
+        if isinstance(self.given(Role.BUFFER), Unknown):
+            raise MisunderstoodError("the memory is not understood", OpaqueKind.MEMORY)
         return as_space(self.context, self.given(Role.BUFFER)) or Space.SHARED
 
     @property
     def mask(self) -> Grid | Expr | None:
-        """The mask argument."""
+        """The mask argument; raises MisunderstoodError where it is not known what it is."""
         value = self.given(Role.MASK)
-        if isinstance(value, Grid):
+        if isinstance(value, Grid) or value is None:
             return value
         number = as_number(self.context, value)
-        return condition_of(number) if number is not None else None
+        if number is None:
+            raise MisunderstoodError("the mask is not understood")
+        return condition_of(number)
 
     def mask_unread(self) -> Grid | Expr | None:
         """The mask argument, which still counts as not asked for."""
         asked = set(self.asked)
-        mask = self.mask
-        self.asked = asked
-        return mask
+        try:
+            return self.mask
+        except MisunderstoodError:
+            return None
+        finally:
+            self.asked = asked
 
     def mask_at(self, rank: int) -> Expr | None:
         """The mask over the positions of a tile of `rank` dimensions."""

@@ -13,7 +13,18 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.sizes import shortened
 from portcheck.frontends.nki.values.arithmetic import binary, is_small, known, literal, unary
 from portcheck.frontends.nki.values.data import as_number, condition_of
-from portcheck.frontends.nki.values.values import Counter, Items, Result, Series, ShapeOf, Text, Unknown, Value, View
+from portcheck.frontends.nki.values.values import (
+    Counter,
+    Items,
+    Parameter,
+    Result,
+    Series,
+    ShapeOf,
+    Text,
+    Unknown,
+    Value,
+    View,
+)  # fmt: skip
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, integer
 
 Arguments = Sequence[Value]
@@ -47,6 +58,8 @@ def _length(context: Context, arguments: Arguments) -> Value | None:
             return series.length
         case Counter():
             return length_of(value)
+        case Parameter(name):
+            return context.size_of(name, 0) if context.facts[name].is_tensor else context.free_symbol(f"len({name})")
         case _:
             pass
     items = items_of(context, value)

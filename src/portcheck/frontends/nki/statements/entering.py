@@ -13,7 +13,7 @@ from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.statements.skipping import may_leave, skip
 from portcheck.frontends.nki.values.values import NONE, Unknown, Value
-from portcheck.ir import Alloc, Const, Op, OpaqueKind, ValueType, While, operations
+from portcheck.ir import Alloc, Const, Op, ValueType, While, operations
 from portcheck.ir.walk import writes
 
 _UNKNOWN = "what this `with` enters is not known"
@@ -55,9 +55,7 @@ def _perhaps(context: Context, frame: Frame, statement: cst.With, values: list[V
         own = {op.name for op in inside if isinstance(op, Alloc)}
         changed = sorted({name for op in inside for name in writes(op)} - own)
         with context.builder.region() as test:
-            goes_on = context.opaque(
-                _UNKNOWN, text, reads=changed, writes=changed, value=ValueType(BOOL), kind=OpaqueKind.CALL
-            )
+            goes_on = context.opaque(_UNKNOWN, text, reads=changed, writes=changed, value=ValueType(BOOL))
         context.builder.emit(While, via="with", test=tuple(test), condition=goes_on or Const(True, BOOL), body=body)
 
     def run() -> Flow:
