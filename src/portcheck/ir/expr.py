@@ -80,12 +80,16 @@ def subexpressions(expression: Expr) -> Iterator[Expr]:
 
 def symbols_in(expression: Expr) -> frozenset[str]:
     """The names of the symbols in `expression`."""
-    return frozenset(node.name for node in subexpressions(expression) if isinstance(node, Symbol))
+    if not isinstance(expression, Apply):
+        return frozenset((expression.name,)) if isinstance(expression, Symbol) else frozenset()
+    return frozenset([node.name for node in subexpressions(expression) if isinstance(node, Symbol)])
 
 
 def refs_in(expression: Expr) -> frozenset[int]:
     """The ids of the operations whose results `expression` uses directly."""
-    return frozenset(node.id for node in subexpressions(expression) if isinstance(node, Ref))
+    if not isinstance(expression, Apply):
+        return frozenset((expression.id,)) if isinstance(expression, Ref) else frozenset()
+    return frozenset([node.id for node in subexpressions(expression) if isinstance(node, Ref)])
 
 
 def is_within(expression: Expr, levels: int) -> bool:
@@ -100,6 +104,8 @@ def is_within(expression: Expr, levels: int) -> bool:
 
 def substitute(expression: Expr, symbols: dict[str, Expr]) -> Expr:
     """`expression` with each symbol named in `symbols` replaced; safe for trees of any depth."""
+    if not isinstance(expression, Apply):
+        return symbols.get(expression.name, expression) if isinstance(expression, Symbol) else expression
     made: list[Expr] = []
     pending: list[tuple[Expr, bool]] = [(expression, False)]
     while pending:

@@ -79,9 +79,10 @@ class Releases:
 
     def canonical(self, name: str) -> str:
         """`name` without a module that only hands on what its package has."""
-        for module, package in self.modules.items():
-            if name.startswith(f"{module}."):
-                return package + name[len(module) :]
+        module = name
+        while module := module.rpartition(".")[0]:
+            if module in self.modules:
+                return self.modules[module] + name[len(module) :]
         return name
 
     def is_complete(self, name: str) -> bool:

@@ -120,15 +120,15 @@ class NkiModule:
         """The kernels by name."""
         if self.reach is None:
             return {}
-        tree, aliases = self.reach.port.screened.tree, self.reach.port.aliases
-        wrapped = wrapped_in(tree, aliases, self._knowledge)
-        return by_name(kernels_in(tree, aliases, self._knowledge, wrapped))
+        screened, aliases = self.reach.port.screened, self.reach.port.aliases
+        wrapped = wrapped_in(screened.nodes, aliases, self._knowledge)
+        return by_name(kernels_in(screened.tree, aliases, self._knowledge, wrapped))
 
     @cached_property
     def _grids(self) -> Mapping[str, tuple[int, ...]]:
         if self.reach is None:
             return {}
-        return grids_in(self.reach.port.screened.tree, self.reach.port.aliases, self._knowledge)
+        return grids_in(self.reach.port.screened.nodes, self.reach.port.aliases, self._knowledge)
 
     def _wrapped(self, name: str, node: Definition) -> str:
         """What a report says of the decorators that do not make a kernel of a function: they are not followed."""

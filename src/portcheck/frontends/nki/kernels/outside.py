@@ -9,6 +9,7 @@ from portcheck.core.source import Position, Span
 from portcheck.frontends.nki.source.discovery import Definition
 from portcheck.frontends.nki.source.imports import is_nki, qualified
 from portcheck.frontends.nki.source.mentions import Mention, mentions
+from portcheck.frontends.nki.source.nodes import below, nodes_in
 from portcheck.frontends.nki.state.scope import Scope
 from portcheck.frontends.nki.values.arithmetic import literal
 from portcheck.ir.uses import Argument, NameUse, NoneUse, NumberUse, OperandUse, OtherUse, Run, TextUse, Use, UseKind
@@ -37,8 +38,8 @@ def _uses_of(
             parts.extend(item.decorator_list if item.name in wanted else [])
         elif isinstance(item, Definition) and item.lineno in evaluated:
             continue
-        elif any(isinstance(inside, Definition) for inside in ast.walk(item)):
-            pending[:0] = list(ast.iter_child_nodes(item))
+        elif any(isinstance(inside, Definition) for inside in nodes_in(item)):
+            pending[:0] = below(item)
         else:
             parts.append(item)
     for part in parts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from portcheck.frontends.nki.source.trees import assigned_names, children, read_names, read_outside
+from portcheck.frontends.nki.source.trees import assigned_names, children, inner_children, read_names, read_outside
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.frame import Frame
@@ -188,7 +188,7 @@ def _is_rebound(block: cst.BaseSuite, name: str) -> bool:
         node = stack.pop()
         if isinstance(node, cst.Assign) and name in assigned_names(node):
             return True
-        stack.extend(children(node))
+        stack.extend(inner_children(node))
     return False
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from portcheck.frontends.nki.source.imports import imported_by, inside, is_nki, qualified
+from portcheck.frontends.nki.source.nodes import below, nodes_in
 from portcheck.frontends.nki.source.screen import statements_in
 from portcheck.knowledge import Knowledge, Semantics
 
@@ -46,18 +47,18 @@ def by_name(definitions: Iterable[Definition]) -> dict[str, Definition]:
 
 def statements_around(tree: ast.Module, node: ast.stmt) -> list[ast.stmt]:
     """The statements that hold `node`, outermost first, and `node` itself."""
-    return [item for item in ast.walk(tree) if isinstance(item, ast.stmt) and _holds(item, node)]
+    return [item for item in nodes_in(tree) if isinstance(item, ast.stmt) and _holds(item, node)]
 
 
 def _holds(item: ast.stmt, node: ast.stmt) -> bool:
     is_near = item.lineno <= node.lineno <= (item.end_lineno or item.lineno)
-    return is_near and any(child is node for child in ast.walk(item))
+    return is_near and any(child is node for child in nodes_in(item))
 
 
 def names_bound_in(node: Definition) -> set[str]:
     """The names that a function binds: parameters, assigned names, what is defined in it."""
-    found = {item.arg for item in ast.walk(node.args) if isinstance(item, ast.arg)}
-    for item in ast.walk(node):
+    found = {item.arg for item in nodes_in(node.args) if isinstance(item, ast.arg)}
+    for item in nodes_in(node):
         if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
             found.add(item.id)
         elif isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and item is not node:
@@ -78,7 +79,7 @@ def names_bound_by(node: ast.AST) -> list[str]:
         elif isinstance(item, ast.Import | ast.ImportFrom):
             found.extend(bound.name for bound in imported_by(item))
         elif not isinstance(item, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            stack.extend(reversed(list(ast.iter_child_nodes(item))))
+            stack.extend(reversed(below(item)))
     return found
 
 
@@ -120,11 +121,11 @@ def is_kernel_mark(name: str, knowledge: Knowledge) -> bool:
 
 def _calls_nki(node: Definition, aliases: Mapping[str, str]) -> bool:
     """Whether `node` calls something inside one of NKI's own packages, not only a decorator or a benchmark."""
-    names = (qualified(item.func, aliases) for item in ast.walk(node) if isinstance(item, ast.Call))
+    names = (qualified(item.func, aliases) for item in nodes_in(node) if isinstance(item, ast.Call))
     return any(is_nki(name) and "." in inside(name) for name in names)
 
 
 def _called_names(node: Definition) -> Iterator[str]:
-    for item in ast.walk(node):
+    for item in nodes_in(node):
         if isinstance(item, ast.Call) and isinstance(item.func, ast.Name) and item.func.id != node.name:
             yield item.func.id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from portcheck.frontends.nki.source.discovery import is_kernel_mark
@@ -21,23 +21,25 @@ def wrapped_by(node: ast.expr, aliases: Mapping[str, str], knowledge: Knowledge)
     return node.args[0].id if is_kernel_mark(qualified(mark, aliases), knowledge) else ""
 
 
-def wrapped_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledge) -> frozenset[str]:
-    """The names of all functions that a call makes kernels of."""
-    found = {wrapped_by(node, aliases, knowledge) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+def wrapped_in(nodes: Sequence[ast.AST], aliases: Mapping[str, str], knowledge: Knowledge) -> frozenset[str]:
+    """The names of all functions that a call among `nodes`, those of a file, makes kernels of."""
+    found = {wrapped_by(node, aliases, knowledge) for node in nodes if isinstance(node, ast.Call)}
     return frozenset(found - {""})
 
 
-def grids_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledge) -> Mapping[str, tuple[int, ...]]:
-    """The grid that each function is launched with, where it is launched with one grid of known extents alone."""
+def grids_in(
+    nodes: Sequence[ast.AST], aliases: Mapping[str, str], knowledge: Knowledge
+) -> Mapping[str, tuple[int, ...]]:
+    """The grid of each function that is launched among `nodes`, those of a file, with one grid of known extents alone."""
     handles: dict[str, str] = {}
     sizes: dict[str, int] = {}
-    for name, value in _assigned(tree):
+    for name, value in _assigned(nodes):
         if made := wrapped_by(value, aliases, knowledge):
             handles[name] = made
         if isinstance(value, ast.Constant) and isinstance(value.value, int):
             sizes[name] = value.value
     found: dict[str, set[tuple[int, ...] | None]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
             launched = node.func.value
             name = launched.id if isinstance(launched, ast.Name) else wrapped_by(launched, aliases, knowledge)
@@ -47,10 +49,10 @@ def grids_in(tree: ast.Module, aliases: Mapping[str, str], knowledge: Knowledge)
     return {name: grid for name, grid in single.items() if grid is not None}
 
 
-def _assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+def _assigned(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
     """The names that are assigned to once, and to what."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         for target in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
                 found.setdefault(target.id, []).append(node.value)

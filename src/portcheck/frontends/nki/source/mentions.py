@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from portcheck.frontends.nki.source.imports import is_nki, qualified
+from portcheck.frontends.nki.source.nodes import below
 from portcheck.knowledge.fitting import Written
 
 
@@ -33,7 +34,7 @@ def mentions(tree: ast.AST, aliases: Mapping[str, str]) -> Iterator[Mention]:
         if isinstance(node, ast.expr) and is_nki(name) and "." in name:
             yield Mention(name, node)
         elif not name:
-            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+            stack.extend(reversed(below(node)))
 
 
 def written_of(call: ast.Call) -> Written:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from portcheck.core.source import Position, Span
@@ -27,9 +27,17 @@ class Segment:
     path: str
     first_line: int
     had_mark: bool
+    _spans: dict[int, Span] = field(default_factory=dict)
+    _texts: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where `node` stands in the file."""
+        """Where `node` stands in the file; worked out once."""
+        found = self._spans.get(id(node))
+        if found is None:
+            found = self._spans[id(node)] = self._span(node)
+        return found
+
+    def _span(self, node: cst.CSTNode) -> Span:
         place = self.places.get(id(node))
         if place is None:
             return Span(self.path, Position(self.first_line, 1), Position(self.first_line, 1))
@@ -43,7 +51,13 @@ class Segment:
         return place[0] if place is not None else None
 
     def text(self, node: cst.CSTNode, limit: int = 60) -> str:
-        """The source of `node` on one line, cut to `limit` characters."""
+        """The source of `node` on one line, cut to `limit` characters; worked out once."""
+        found = self._texts.get((id(node), limit))
+        if found is None:
+            found = self._texts[id(node), limit] = self._text(node, limit)
+        return found
+
+    def _text(self, node: cst.CSTNode, limit: int) -> str:
         place = self.places.get(id(node))
         text = " ".join(self._stretch(self._corners(place), 4 * limit).split()) if place is not None else ""
         return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -9,6 +9,9 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+
+from portcheck.frontends.nki.source.nodes import below, nodes_in
 
 SIZE_LIMIT = 4_000_000
 """Characters a file may have."""
@@ -26,13 +29,18 @@ class Fault:
     column: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Screened:
     """A text that passed: its lines without a byte order mark, its syntax tree, whether a mark was taken off."""
 
     lines: tuple[str, ...]
     tree: ast.Module
     had_mark: bool
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the tree, those that stand less deep first."""
+        return nodes_in(self.tree)
 
 
 def screen(text: str) -> Screened | Fault:
@@ -90,7 +98,7 @@ def is_too_deep(node: ast.AST) -> bool:
     """Whether more than DEPTH_LIMIT syntax nodes stand inside one another in `node`."""
     level: list[ast.AST] = [node]
     for _ in range(DEPTH_LIMIT):
-        level = [child for parent in level for child in ast.iter_child_nodes(parent)]
+        level = [child for parent in level for child in below(parent)]
         if not level:
             return False
     return True

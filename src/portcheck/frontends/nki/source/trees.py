@@ -43,6 +43,29 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     return found
 
 
+class _Leaves(dict[type, bool]):
+    """Which classes are those of nodes that have none below them: names, numbers, texts, operators, punctuation."""
+
+    def __missing__(self, kind: type) -> bool:
+        import libcst as cst
+
+        leaves = (
+            cst.Name, cst.BaseNumber, cst.SimpleString, cst.Ellipsis, cst.Pass, cst.Break, cst.Continue, cst.BaseBinaryOp,
+            cst.BaseUnaryOp, cst.BaseBooleanOp, cst.BaseCompOp, cst.BaseAugOp, cst.Dot, cst.Colon, cst.AssignEqual,
+            cst.LeftSquareBracket, cst.RightSquareBracket, cst.LeftCurlyBrace, cst.RightCurlyBrace,
+        )  # fmt: skip
+        self[kind] = issubclass(kind, leaves)
+        return self[kind]
+
+
+_IS_LEAF = _Leaves()
+
+
+def inner_children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes directly below `node`, in order, that have nodes below themselves."""
+    return [child for child in children(node) if not _IS_LEAF[type(child)]]
+
+
 @lru_cache(maxsize=1024)
 def names_stored_into(body: cst.CSTNode) -> frozenset[str]:
     """The names that `body` indexes, updates in place or asks for a method: they need a buffer of their own."""
@@ -56,7 +79,7 @@ def names_stored_into(body: cst.CSTNode) -> frozenset[str]:
             found.add(node.value.value)
         elif type(node) is cst.AugAssign and isinstance(node.target, cst.Name):
             found.add(node.target.value)
-        stack.extend(children(node))
+        stack.extend(inner_children(node))
     return frozenset(found)
 
 
@@ -74,7 +97,7 @@ def assigned_names(body: cst.CSTNode) -> tuple[str, ...]:
             for target in _targets(node):
                 found.update(dict.fromkeys(_names_in_target(target)))
         if kind is not cst.FunctionDef and kind is not cst.Lambda:
-            stack.extend(reversed(children(node)))
+            stack.extend(reversed(inner_children(node)))
     return tuple(found)
 
 

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from portcheck.core.source import Span
-from portcheck.ir import Alloc, Builder, Expr, Op, Ref, Symbol, ValueType
+from portcheck.ir import Alloc, Apply, Builder, Expr, Op, Ref, Symbol, ValueType
 from portcheck.ir.build import OperationType
-from portcheck.ir.expr import subexpressions
 from portcheck.ir.value_checks import access_problems, value_problems
 from portcheck.ir.walk import accesses, operations
 
@@ -28,14 +27,16 @@ class Recorder(Builder):
     @contextmanager
     def region(self) -> Iterator[list[Op]]:
         """A nested region; what it holds is out of sight once it is closed."""
-        with super().region() as body:
-            self._visible.append(set())
-            self._allocated.append(set())
-            try:
-                yield body
-            finally:
-                self._visible.pop()
-                self._allocated.pop()
+        body: list[Op] = []
+        self._regions.append(body)
+        self._visible.append(set())
+        self._allocated.append(set())
+        try:
+            yield body
+        finally:
+            self._regions.pop()
+            self._visible.pop()
+            self._allocated.pop()
 
     @contextmanager
     def continued(self, body: list[Op]) -> Iterator[None]:
@@ -94,10 +95,15 @@ class Recorder(Builder):
 
     def sees(self, expression: Expr) -> bool:
         """Whether every result and every loop variable that `expression` uses can be seen from here."""
-        for node in subexpressions(expression):
-            if isinstance(node, Ref) and not any(node.id in level for level in self._visible):
-                return False
-            if isinstance(node, Symbol) and node.name in self._ended:
+        stack = [expression]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Apply):
+                stack.extend(node.arguments)
+            elif isinstance(node, Ref):
+                if not any(node.id in level for level in reversed(self._visible)):
+                    return False
+            elif isinstance(node, Symbol) and node.name in self._ended:
                 return False
         return True
 

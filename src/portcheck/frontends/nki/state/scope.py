@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from portcheck.frontends.nki.source.discovery import Definition, names_bound_by, names_bound_in, statements_around
 from portcheck.frontends.nki.source.imports import Imported, aliases_in, import_statements, imported_by
+from portcheck.frontends.nki.source.nodes import nodes_in
 from portcheck.frontends.nki.source.parse import Segment, empty_segment, first_line, parse_statement
 from portcheck.frontends.nki.source.screen import Screened
 from portcheck.frontends.nki.state.failure import RaisedError, UnfollowedError
@@ -228,12 +229,12 @@ class Scope:
     def _roots(self) -> frozenset[str]:
         """The names that attributes are taken of, or that decorate."""
         found: set[str] = set()
-        for node in ast.walk(self.screened.tree):
+        for node in self.screened.nodes:
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 found.add(node.value.id)
             elif isinstance(node, Definition):
                 found.update(
-                    name.id for item in node.decorator_list for name in ast.walk(item) if isinstance(name, ast.Name)
+                    name.id for item in node.decorator_list for name in nodes_in(item) if isinstance(name, ast.Name)
                 )
         return frozenset(found)
 
@@ -278,7 +279,7 @@ def _is_fresh(node: ast.stmt, name: str) -> bool:
     if isinstance(node, Definition | ast.ClassDef | ast.Assign):
         if not isinstance(node, ast.Assign):
             return True
-        read = {item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
+        read = {item.id for item in nodes_in(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
         return any(isinstance(item, ast.Name) for item in node.targets) and name not in read
     return False
 
@@ -286,7 +287,7 @@ def _is_fresh(node: ast.stmt, name: str) -> bool:
 def _changed_by(node: ast.stmt) -> list[str]:
     """The names of objects that a module-level statement changes: `name.append(...)`, `name[...] = ...`."""
     places: list[ast.expr] = []
-    for item in ast.walk(node) if not isinstance(node, Definition | ast.ClassDef) else ():
+    for item in nodes_in(node) if not isinstance(node, Definition | ast.ClassDef) else ():
         if isinstance(item, ast.Attribute | ast.Subscript) and isinstance(item.ctx, ast.Store):
             places.append(item.value)
         elif (

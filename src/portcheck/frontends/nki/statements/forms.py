@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from portcheck.frontends.nki.source.parse import Segment
-from portcheck.frontends.nki.source.trees import children
+from portcheck.frontends.nki.source.trees import inner_children
 from portcheck.frontends.nki.values.values import Function
 from portcheck.ir.uses import Use, UseKind
 from portcheck.knowledge import Form
@@ -26,7 +26,7 @@ def forms_in(function: Function, *, is_kernel: bool, marks: Sequence[cst.Decorat
         form = _form_of(item) if type(item) in _KINDS else None
         if form is not None:
             yield _use(form, item, segment)
-        stack.extend(reversed(children(item)))
+        stack.extend(reversed(inner_children(item)))
 
 
 def _use(form: Form, node: cst.CSTNode, segment: Segment) -> Use:

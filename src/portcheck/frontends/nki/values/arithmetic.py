@@ -19,7 +19,6 @@ from portcheck.ir import (
     apply,
     integer,
     is_within,
-    subexpressions,
 )
 
 SIZE_LIMIT = 256
@@ -71,8 +70,13 @@ def is_small(expression: Expr) -> bool:
 
 def is_bounded(expression: Expr, size: int = 8 * SIZE_LIMIT) -> bool:
     """Whether `expression` has at most `size` nodes and DEPTH_LIMIT levels."""
-    is_smaller = all(count < size for count, _ in enumerate(subexpressions(expression)))
-    return is_smaller and is_within(expression, DEPTH_LIMIT)
+    level, count = [expression], 0
+    for _ in range(DEPTH_LIMIT):
+        count += len(level)
+        level = [argument for node in level if isinstance(node, Apply) for argument in node.arguments]
+        if not level or count > size:
+            break
+    return not level and count <= size
 
 
 def binary(operator: Operator, left: Expr, right: Expr) -> Expr | None:
