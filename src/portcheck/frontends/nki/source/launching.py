@@ -30,7 +30,7 @@ def wrapped_in(nodes: Sequence[ast.AST], aliases: Mapping[str, str], knowledge: 
 def grids_in(
     nodes: Sequence[ast.AST], aliases: Mapping[str, str], knowledge: Knowledge
 ) -> Mapping[str, tuple[int, ...]]:
-    """The grid of each function that is launched among `nodes`, those of a file, with one grid of known extents alone."""
+    """The grid of each function that `nodes`, those of a file, launch with one grid of known extents alone."""
     handles: dict[str, str] = {}
     sizes: dict[str, int] = {}
     for name, value in _assigned(nodes):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 
 _LEAVES = ("ctx", "op", "ops", "lineno", "col_offset", "end_lineno", "end_col_offset", "type_comment")
 """Fields that hold no text: what a name is used for, and operators."""
 
 
-@cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(name for name in kind._fields if name not in _LEAVES)
+class _Fields(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of each class of nodes that may hold nodes."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        self[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+        return self[kind]
 
 
 class _Kinds(dict[type, bool]):
@@ -22,13 +24,14 @@ class _Kinds(dict[type, bool]):
         return self[kind]
 
 
+_FIELDS = _Fields()
 _IS_NODE = _Kinds()
 
 
 def below(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below `node`, in order, without operators."""
     found: list[ast.AST] = []
-    for name in _fields(type(node)):
+    for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
         kind = type(value)
         if kind is list:

@@ -50,9 +50,9 @@ class _Leaves(dict[type, bool]):
         import libcst as cst
 
         leaves = (
-            cst.Name, cst.BaseNumber, cst.SimpleString, cst.Ellipsis, cst.Pass, cst.Break, cst.Continue, cst.BaseBinaryOp,
-            cst.BaseUnaryOp, cst.BaseBooleanOp, cst.BaseCompOp, cst.BaseAugOp, cst.Dot, cst.Colon, cst.AssignEqual,
-            cst.LeftSquareBracket, cst.RightSquareBracket, cst.LeftCurlyBrace, cst.RightCurlyBrace,
+            cst.Name, cst.BaseNumber, cst.SimpleString, cst.Ellipsis, cst.Pass, cst.Break, cst.Continue,
+            cst.BaseBinaryOp, cst.BaseUnaryOp, cst.BaseBooleanOp, cst.BaseCompOp, cst.BaseAugOp, cst.Dot, cst.Colon,
+            cst.AssignEqual, cst.LeftSquareBracket, cst.RightSquareBracket, cst.LeftCurlyBrace, cst.RightCurlyBrace,
         )  # fmt: skip
         self[kind] = issubclass(kind, leaves)
         return self[kind]
