@@ -43,20 +43,21 @@ def executed_classes() -> frozenset[tuple[str, Semantics]]:
 
 
 def called_in(source: str) -> Iterator[tuple[str, str]]:
-    """What the text of a kernel calls, with its package; methods as those of a tensor."""
+    """What the text of a kernel calls, with its package; methods as those of a tensor and of an instruction."""
     package = "neuronxcc" if "import neuronxcc" in source else "nki"
     root = "neuronxcc.nki" if package == "neuronxcc" else "nki"
     modules = {"nl": "language.", "nisa": "isa.", "ncc": "collectives.", "nki": ""}
-    methods = [name.rpartition(".")[0] + "." for name in load().apis if name.startswith(root) and is_method(name)]
+    methods = {name.rpartition(".")[0] + "." for name in load().apis if name.startswith(root) and is_method(name)}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute):
-            module = modules.get(node.value.id) if isinstance(node.value, ast.Name) else None
-            starts = set(methods) if module is None else {f"{root}.{module}"}
-            yield from ((package, start + node.attr) for start in starts)
+            owner, _, rest = ast.unparse(node).partition(".")
+            is_name = owner in modules and all(part.isidentifier() for part in rest.split("."))
+            names = {f"{root}.{modules[owner]}{rest}"} if is_name else {start + node.attr for start in methods}
+            yield from ((package, name) for name in names)
 
 
 def is_method(name: str) -> bool:
-    return name.split(".")[-2] in ("NkiTensor", "tensor")
+    return name.split(".")[-2] in ("NkiTensor", "NkiInstruction", "tensor")
 
 
 def offered_classes() -> list[tuple[str, Semantics]]:

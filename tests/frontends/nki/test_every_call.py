@@ -115,7 +115,7 @@ CALLS = {
     + "ncc.collective_permute_implicit_reduce([[a]], [[a]], [[a]], g, nl.add)",
     "nki.collectives.rank_id": "r = ncc.rank_id()",
     "nki.collectives.reduce_scatter": GROUP + "ncc.reduce_scatter([a], [a], g, 0, nl.maximum)",
-    "nki.isa.NkiInstruction.depends_on": "",
+    "nki.isa.NkiInstruction.depends_on": "first = nisa.memset(a, 1.0)\nnisa.memset(b, 1.0).depends_on(first)",
     "nki.isa.activate2": "nisa.activate2(a, nl.exp, a, 1.0, s, nl.multiply, nl.add)",
     "nki.isa.activation": "nisa.activation(a, nl.exp, a, bias=s, scale=2.0)",
     "nki.isa.activation_reduce": "nisa.activation_reduce(a, nl.exp, a, nl.add, s)",

@@ -35,6 +35,7 @@ from portcheck.frontends.nki.values.values import (
     Instance,
     Items,
     Method,
+    Nothing,
     Parameter,
     Result,
     Super,
@@ -198,6 +199,9 @@ def _method(
         if owner and not context.is_legacy and not isinstance(receiver, Parameter):
             note_unknown_call(context, f"{owner}.{name}", positional, keywords)
         return kept(context, via, [receiver, *positional], keywords)
+    api = instruction_method(context, name) if isinstance(receiver, Nothing) else None
+    if api is not None:
+        return _lowered(bind(context, api, via, hint, positional, keywords))
     modelled = method_call(context, receiver, name, positional, keywords)
     return modelled if modelled is not None else kept(context, via, [receiver, *positional], keywords)
 
@@ -231,6 +235,12 @@ def tensor_function(context: Context, name: str) -> ApiVersion | None:
     """The function that does what the method `name` of a first-generation tile does."""
     found = _named(context, name, lambda owner: not _is_tensor_class(owner))
     return found if found is not None and found.semantics in (Semantics.VIEW, Semantics.CAST) else None
+
+
+def instruction_method(context: Context, name: str) -> ApiVersion | None:
+    """The method `name` of what a call that writes its destination gives back: the instruction, which is no value."""
+    found = _named(context, name, lambda owner: not _is_tensor_class(owner))
+    return found if found is not None and found.semantics is Semantics.ORDER else None
 
 
 def _named(context: Context, name: str, owner_fits: Callable[[str], bool]) -> ApiVersion | None:

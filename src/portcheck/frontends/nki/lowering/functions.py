@@ -73,13 +73,14 @@ def applied(call: Call, operator: Operator, left: Operand, right: Operand, *, re
     """`left operator right` in the engine's arithmetic; bit patterns are left as they are."""
     if arity(operator) != 2:
         raise MisunderstoodError(f"{operator.value} takes no second operand")
+    data = left
     if reverse:
         left, right = right, left
     mask = call.mask_at(max(len(left.shape), len(right.shape)))
     if operator in BITWISE:
         dtype = right.dtype if left.is_scalar else left.dtype
-        return compute(call.context, operator, (left, right), dtype, via=call.via, mask=mask)
-    return compute(call.context, operator, (left, right), FLOAT32, via=call.via, mask=mask)
+        return compute(call.context, operator, (left, right), dtype, via=call.via, mask=mask, like=data)
+    return compute(call.context, operator, (left, right), FLOAT32, via=call.via, mask=mask, like=data)
 
 
 def single(call: Call, operator: Operator, value: Operand) -> Operand:

@@ -242,12 +242,19 @@ def compute(
     mask: Expr | None = None,
     approximate: bool = False,
     casts: bool = True,
+    like: Operand | None = None,
 ) -> Operand:
-    """`operator` on `operands`, cast to `dtype` first; the result is `dtype`, or bool for a predicate."""  # fmt: skip
+    """`operator` on `operands`, cast to `dtype` first; the result is `dtype`, or bool for a predicate.
+
+    Where it is not known which of them is broadcast, the result has the shape of `like` (None: of the first).
+    """
     if casts:
         operands = [cast(context, item, dtype) for item in operands]
     operands = aligned(context, operands)
-    shape = broadcast_shape([item.shape for item in operands])
+    shapes = [item.shape for item in operands]
+    if like is not None and len(like.shape) == max(map(len, shapes)):
+        shapes.insert(0, like.shape)
+    shape = broadcast_shape(shapes)
     made = BOOL if operator in PREDICATES else dtype
     reference = context.builder.result(
         Compute,
@@ -288,12 +295,16 @@ def _widened(context: Context, item: Operand, widest: tuple[Expr, ...]) -> Opera
 
 
 def broadcast_shape(shapes: Sequence[tuple[Expr, ...]]) -> tuple[Expr, ...]:
-    """The shape of an element-by-element result: aligned at the last dimension, extents of 1 give way."""
+    """The shape of an element-by-element result: aligned at the last dimension, extents of 1 give way.
+
+    Of a number and an extent that is not known the number holds: the other is it, or 1.
+    """
     rank = max((len(shape) for shape in shapes), default=0)
     result: list[Expr] = [integer(1)] * rank
     for shape in shapes:
         for position, extent in enumerate(shape, rank - len(shape)):
-            if is_one(result[position]):
+            is_number = isinstance(extent, Const) and not is_one(extent)
+            if is_one(result[position]) or (is_number and not isinstance(result[position], Const)):
                 result[position] = extent
     return tuple(result)
 

@@ -215,7 +215,12 @@ def _completed(view: View, shape: Sequence[Expr]) -> list[Expr]:
 
 
 def broadcast(context: Context, view: View, shape: Sequence[Expr]) -> View:
-    """`view` with its dimensions of extent 1 repeated to fill `shape`; missing ones are added in front."""
+    """`view` with its dimensions of extent 1 repeated to fill `shape`; missing ones are added in front.
+
+    Raises MisunderstoodError for a shape of fewer dimensions.
+    """
+    if len(shape) < len(view.dimensions):
+        raise MisunderstoodError("a tile is broadcast to fewer dimensions", OpaqueKind.MEMORY)
     added = [context.placeholder(extent, spread=True) for extent in shape[: max(0, len(shape) - len(view.dimensions))]]
     kept: list[Dimension] = []
     replaced: dict[str, Expr] = {}
