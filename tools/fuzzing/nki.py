@@ -10,6 +10,7 @@ from portcheck.frontends.nki import NkiOptions, read_nki
 from portcheck.knowledge import Api, load
 
 from .checks import problem_of_program
+from .executing import problem_of_run
 from .mutations import Mutations, Pieces
 from .nki_pieces import CURRENT, CURRENT_STATEMENTS, DEFINITIONS, HEADS, LEGACY, LEGACY_STATEMENTS, PRELUDES, VALUES
 from .python_trees import TreeMutations
@@ -27,7 +28,7 @@ TOKEN = re.compile(r"\n[ \t]*|[ \t]+|\w+|[^\w\s]|\s")
 
 
 def problem_of(text: str) -> str:
-    """What is wrong with what became of `text`; "" if nothing is. Raises whatever the frontend raises."""
+    """What is wrong with what became of `text`; "" if nothing is. Raises whatever the frontend or a run raises."""
     chosen = crc32(text.encode("utf-8", "replace"))
     options = NkiOptions(version=VERSIONS[chosen % len(VERSIONS)], shapes=SHAPES[chosen // 16 % len(SHAPES)])
     source = SourceFile("port.py", text)
@@ -35,7 +36,8 @@ def problem_of(text: str) -> str:
     for problem in module.problems:
         if not 1 <= problem.span.start.line <= len(source.lines) + 1:
             return "a problem that lies outside the file"
-    return problem_of_program(module.lower([kernel.name for kernel in module.kernels]))
+    program = module.lower([kernel.name for kernel in module.kernels])
+    return problem_of_program(program) or problem_of_run(program, chosen)
 
 
 class Inputs:
