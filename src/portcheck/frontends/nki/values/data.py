@@ -10,7 +10,7 @@ from portcheck.frontends.nki.objects.enumerations import plain_value
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import is_one, known, product, same
-from portcheck.frontends.nki.values.fitting import misfit
+from portcheck.frontends.nki.values.fitting import broadcast_shape, misfit
 from portcheck.frontends.nki.values.origins import is_fixed
 from portcheck.frontends.nki.values.stacking import note, slot
 from portcheck.frontends.nki.values.values import (
@@ -292,21 +292,6 @@ def _widened(context: Context, item: Operand, widest: tuple[Expr, ...]) -> Opera
     while len(view.dimensions) < len(widest):
         view = expand(context, view, len(view.dimensions) if is_behind else 0)
     return load(context, view)
-
-
-def broadcast_shape(shapes: Sequence[tuple[Expr, ...]]) -> tuple[Expr, ...]:
-    """The shape of an element-by-element result: aligned at the last dimension, extents of 1 give way.
-
-    Of a number and an extent that is not known the number holds: the other is it, or 1.
-    """
-    rank = max((len(shape) for shape in shapes), default=0)
-    result: list[Expr] = [integer(1)] * rank
-    for shape in shapes:
-        for position, extent in enumerate(shape, rank - len(shape)):
-            is_number = isinstance(extent, Const) and not is_one(extent)
-            if is_one(result[position]) or (is_number and not isinstance(result[position], Const)):
-                result[position] = extent
-    return tuple(result)
 
 
 def store(
