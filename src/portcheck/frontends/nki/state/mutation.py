@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.state.failure import UnfollowedError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.values.arithmetic import same
-from portcheck.frontends.nki.values.values import Items, Key, Series, Table, Value, new_age
-from portcheck.ir import Apply, Const, Ref, Symbol
+from portcheck.frontends.nki.values.values import Grid, Items, Key, Series, Table, Value, new_age
+from portcheck.ir import Apply, Const, Expr, Ref, Symbol, substitute
 
 if TYPE_CHECKING:
     from portcheck.frontends.nki.state.context import Context
@@ -111,7 +112,25 @@ def alike(one: Value, other: Value) -> bool:
         return True
     if isinstance(one, Const | Symbol | Ref | Apply) and isinstance(other, Const | Symbol | Ref | Apply):
         return one.dtype == other.dtype and same(one, other)
+    if isinstance(one, Grid) and isinstance(other, Grid):
+        return _are_one_grid(one, other)
     return not isinstance(one, Items) and one == other
+
+
+def _are_one_grid(one: Grid, other: Grid) -> bool:
+    """Whether both are the same function of the position, whatever the positions are called."""
+    if one.dtype != other.dtype or len(one.dimensions) != len(other.dimensions):
+        return False
+    names: dict[str, Expr] = {}
+    for left, right in zip(one.dimensions, other.dimensions, strict=True):
+        if left is None or right is None:
+            if left is not right:
+                return False
+            continue
+        if left.spread != right.spread or not same(left.extent, right.extent):
+            return False
+        names[left.symbol] = Symbol(right.symbol, INT64)
+    return same(substitute(one.expression, names), other.expression)
 
 
 @dataclass(slots=True, eq=False)
