@@ -16,7 +16,8 @@ from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import Changes, State, changing, put_back
-from portcheck.frontends.nki.statements.merging import merge, merge_objects
+from portcheck.frontends.nki.statements.merging import Joint, merge, merge_objects
+from portcheck.frontends.nki.statements.pairing import Pairing, paired, together
 from portcheck.frontends.nki.statements.returning import emit_return
 from portcheck.frontends.nki.statements.skipping import may_leave
 from portcheck.frontends.nki.values.arithmetic import unary
@@ -85,15 +86,16 @@ def _branch(
     may_have_left = any(arm.may_have_left for arm in arms)
     frame.may_have_left = may_have_left or bool(frame.depth and any(returning) and not all(returning))
     bodies = [arm.body for arm in arms]
+    kept = arms if len(running) != 1 else running * 2
+    joint = Joint(condition, bodies, _pairing(arms, kept))
     value: Value | None = None
     if all(returning) and frame.depth:
-        value = merge(context, condition, bodies, {"": first.value or NONE}, {"": second.value or NONE})[""]
-    kept = arms if len(running) != 1 else running * 2
-    merge_objects(context, condition, bodies, kept[0].changes, kept[0].states, kept[1].changes, kept[1].states)
+        value = merge(context, joint, {"": first.value or NONE}, {"": second.value or NONE})[""]
+    merge_objects(context, joint, kept[0].changes, kept[0].states, kept[1].changes, kept[1].states)
     if len(running) == 2:
         outside = read_outside(frame.root, statement)
         used = None if frame.root is None or context.rounds else outside
-        frame.names.update(merge(context, condition, bodies, arms[0].names, arms[1].names, used, outside))
+        frame.names.update(merge(context, joint, arms[0].names, arms[1].names, used, outside))
     elif running:
         frame.names = running[0].names
     if any(bodies):
@@ -103,6 +105,24 @@ def _branch(
     if not running and first.kind is second.kind:
         return Flow(first.kind, NONE, True)
     return Flow(FlowKind.NORMAL, None, takes_rest)
+
+
+def _pairing(arms: Sequence[_Arm], kept: Sequence[_Arm]) -> Pairing:
+    """What was made in the arms, as it is at their ends, and which of it comes together in one object."""
+    since = arms[0].changes.since
+    for arm in arms:
+        for key, (item, _) in arm.changes.before.items():
+            if item.age > since:
+                put_back(item, arm.states[key])
+    one, other = kept
+    if one is other:
+        return Pairing(since)
+    roots = [(one.flow.value, other.flow.value)]
+    roots.extend((one.names.get(name), other.names.get(name)) for name in {**one.names, **other.names})
+    for key, (item, before) in {**other.changes.before, **one.changes.before}.items():
+        if item.age < since:
+            roots.extend(together(one.states.get(key, before).held, other.states.get(key, before).held))
+    return paired(since, roots)
 
 
 def _certain(context: Context, frame: Frame, condition: Expr, arms: Sequence[_Arm], *, takes_rest: bool) -> Flow:

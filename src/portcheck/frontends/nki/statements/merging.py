@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
+from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, changing, put_back
+from portcheck.frontends.nki.statements.pairing import Pairing
 from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small
-from portcheck.frontends.nki.values.data import allocate, as_number, as_view, flag_called, is_in_sight, operand, store
+from portcheck.frontends.nki.values.data import (
+    Operand,
+    allocate,
+    as_number,
+    as_view,
+    flag_called,
+    is_in_sight,
+    operand,
+    store,
+)  # fmt: skip
 from portcheck.frontends.nki.values.fitting import same_shape
 from portcheck.frontends.nki.values.leaves import leaves_of
 from portcheck.frontends.nki.values.values import (
@@ -21,26 +33,36 @@ from portcheck.frontends.nki.values.values import (
     Key,
     Parameter,
     Result,
+    Table,
     Unknown,
     Value,
     View,
+    new_age,
 )  # fmt: skip
-from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator
+from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator, Space
 
 CHOICES = 8
 """Values that one may be by conditions that are not known; text that uses it is evaluated once for each."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """Where the two arms of a branch come together: its condition, their operations, what is one object after it."""
+
+    condition: Expr
+    bodies: Sequence[list[Op]]
+    pairing: Pairing
+
+
 def merge(
     context: Context,
-    condition: Expr,
-    bodies: Sequence[list[Op]],
+    joint: Joint,
     first: Mapping[str, Value],
     second: Mapping[str, Value],
     used: frozenset[str] | None = None,
     variables: frozenset[str] = frozenset(),
 ) -> dict[str, Value]:
-    """What each name stands for after a branch whose arms are `bodies`; what has to be done is added to the arms.
+    """What each name stands for after a branch; what has to be done for that is added to its arms.
 
     `used` are the names that the text around the branch mentions (None: any may be), `variables` those of a function:
     whoever uses one of them that one arm alone binds has run that arm, or fails.
@@ -52,35 +74,35 @@ def merge(
         if alike(one, other):
             merged[name] = one
         elif one is unbound or other is unbound:
-            body, value = (bodies[0], one) if other is unbound else (bodies[1], other)
+            body, value = (joint.bodies[0], one) if other is unbound else (joint.bodies[1], other)
             found = _lasting(context, body, value) if name in variables else None
             merged[name] = found if found is not None else unbound
         else:
-            merged[name] = _merged(context, condition, bodies, name, one, other)
+            merged[name] = _merged(context, joint, name, one, other)
     return merged
 
 
-def _merged(
-    context: Context, condition: Expr, bodies: Sequence[list[Op]], name: str, one: Value, other: Value
-) -> Value:
+def _merged(context: Context, joint: Joint, name: str, one: Value, other: Value) -> Value:
     if _is_tuple(one) and _is_tuple(other) and len(one.held) == len(other.held):
         pairs = zip(one.held, other.held, strict=True)
         return Items([
-            left if alike(left, right) else _merged(context, condition, bodies, name, left, right)
-            for left, right in pairs
+            left if alike(left, right) else _merged(context, joint, name, left, right) for left, right in pairs
         ])  # fmt: skip
-    left, right = _numbers(context, condition, one, other)
+    if joint.pairing.joins(one, other):
+        return _one_object(context, joint, one, other)
+    left, right = _numbers(context, joint.condition, one, other)
     if left is not None and right is not None and left.dtype.is_float == right.dtype.is_float:
-        chosen = Apply(Operator.SELECT, (condition, left, right), left.dtype)
+        chosen = Apply(Operator.SELECT, (joint.condition, left, right), left.dtype)
         if is_small(chosen):
             return chosen
-        return Unknown(name or "value", f"{name} grows too large to keep", (left, right, condition), OpaqueKind.LIMIT)
+    if _is_numeric(one) and _is_numeric(other):
+        return _in_register(context, joint, name, one, other)
     if isinstance(one, View | Result) and isinstance(other, View | Result) and _are_one_tile(context, one, other):
-        return _through_memory(context, bodies, name, one, other)
-    lasting = [_lasting(context, body, value) for body, value in zip(bodies, (one, other), strict=True)]
+        return _through_memory(context, joint, name, one, other)
+    lasting = [_lasting(context, body, value) for body, value in zip(joint.bodies, (one, other), strict=True)]
     if lasting[0] is None or lasting[1] is None:
         return Unknown(name, f"{name} depends on a condition that is not known", (one, other), OpaqueKind.CONTROL)
-    return _either(condition, lasting[0], lasting[1], name)
+    return _either(joint.condition, lasting[0], lasting[1], name)
 
 
 def _numbers(context: Context, condition: Expr, one: Value, other: Value) -> tuple[Expr | None, Expr | None]:
@@ -158,12 +180,12 @@ def _moved_out(context: Context, body: list[Op], view: View) -> bool:
     return False
 
 
-def _through_memory(context: Context, bodies: Sequence[list[Op]], name: str, one: Value, other: Value) -> Value:
+def _through_memory(context: Context, joint: Joint, name: str, one: Value, other: Value) -> Value:
     assert isinstance(one, View | Result)
     dtype = one.buffer.dtype if isinstance(one, View) else one.dtype
     space = one.buffer.space if isinstance(one, View) else one.space
     view = allocate(context, name, dtype, one.shape, space, via="if")
-    for body, value in zip(bodies, (one, other), strict=True):
+    for body, value in zip(joint.bodies, (one, other), strict=True):
         with context.builder.continued(body):
             found = operand(context, value)
             if found is not None:
@@ -171,12 +193,50 @@ def _through_memory(context: Context, bodies: Sequence[list[Op]], name: str, one
     return view
 
 
+def _is_numeric(value: Value) -> bool:
+    """Whether `value` is an integer, or the register that holds one."""
+    if isinstance(value, View):
+        return value.buffer.space is Space.REGISTER and not value.dimensions
+    return is_number(value) and not value.dtype.is_float
+
+
+def _in_register(context: Context, joint: Joint, name: str, one: Value, other: Value) -> Value:
+    """A number that is too large to be written out where it is used: each arm keeps it in a register."""
+    view = allocate(context, name, INT64, (), Space.REGISTER, via="if")
+    for body, value in zip(joint.bodies, (one, other), strict=True):
+        with context.builder.continued(body):
+            found = as_number(context, value)
+            if found is None:
+                return Unknown(name, f"{name} grows too large to keep", kind=OpaqueKind.LIMIT)
+            store(context, view, Operand(found, found.dtype), via="=")
+    return view
+
+
+def _one_object(context: Context, joint: Joint, one: Value, other: Value) -> Value:
+    """The object that stands for one made in either arm: its attributes are what those of the two come to."""
+    made = joint.pairing.merged.get((id(one), id(other)))
+    if made is not None:
+        return made
+    if isinstance(one, Items) and isinstance(other, Items):
+        whole = joint.pairing.merged[id(one), id(other)] = Items([], is_list=True)
+        entries = _merged_entries(context, joint, dict(enumerate(one.held)), dict(enumerate(other.held)))
+        whole.held.extend(entries.values())
+        return whole
+    assert isinstance(one, Table) and isinstance(other, Table)
+    table = joint.pairing.merged[id(one), id(other)] = replace(one, held={})
+    table.age = new_age()
+    table.held.update(_merged_entries(context, joint, one.held, other.held))
+    return table
+
+
 def merge_objects(
-    context: Context, condition: Expr, bodies: Sequence[list[Op]],
+    context: Context, joint: Joint,
     first: Changes, ends: Mapping[int, State], second: Changes, others: Mapping[int, State],
 ) -> None:  # fmt: skip
-    """What the objects hold that the arms of a branch changed; the changes are taken back before this."""
+    """What the objects hold that are older than a branch and that its arms changed; the changes are taken back."""
     for key, (item, before) in {**second.before, **first.before}.items():
+        if item.age > joint.pairing.since:
+            continue
         one, other = ends.get(key, before), others.get(key, before)
         changing(context, item)
         lost = one.lost or other.lost
@@ -185,7 +245,7 @@ def merge_objects(
         held = one.held
         if not lost:
             sides = _completed(item, one.held, other.held), _completed(item, other.held, one.held)
-            held = _merged_entries(context, condition, bodies, *sides)
+            held = _merged_entries(context, joint, *sides)
         put_back(item, State(held, lost, one.series))
 
 
@@ -199,11 +259,10 @@ def _completed(item: Changing, own: Mapping[Key, Value], other: Mapping[Key, Val
 
 
 def _merged_entries(
-    context: Context, condition: Expr, bodies: Sequence[list[Op]],
-    first: Mapping[Key, Value], second: Mapping[Key, Value],
-) -> dict[Key, Value]:  # fmt: skip
+    context: Context, joint: Joint, first: Mapping[Key, Value], second: Mapping[Key, Value]
+) -> dict[Key, Value]:
     names = {key: str(key) for key in [*first, *(key for key in second if key not in first)]}
     left = {names[key]: value for key, value in first.items()}
     right = {names[key]: value for key, value in second.items()}
-    merged = merge(context, condition, bodies, left, right)
+    merged = merge(context, joint, left, right)
     return {key: merged[name] for key, name in names.items()}
