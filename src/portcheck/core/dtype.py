@@ -41,6 +41,9 @@ class DType:
         """Whether the format is not known: it stands for the dtype of the parameter it is named after."""
         return self.kind is DTypeKind.SYMBOLIC
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # enough to tell nearly all apart, and asked for with every expression
+
     def __str__(self) -> str:
         return self.name
 

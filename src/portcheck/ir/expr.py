@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from portcheck.core.dtype import BOOL, INT32, INT64, DType
 from portcheck.ir.operators import PREDICATES, Operator
@@ -53,6 +54,7 @@ class Apply:
 Expr = Const | Symbol | Ref | Apply
 
 
+@lru_cache(maxsize=1024, typed=True)
 def integer(value: int, dtype: DType = INT64) -> Const:
     """The integer literal `value`."""
     return Const(value, dtype)

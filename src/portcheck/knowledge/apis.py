@@ -61,7 +61,7 @@ class ApiVersion:
 
     def with_role(self, role: Role) -> tuple[Parameter, ...]:
         """The parameters that play `role`, in call order."""
-        return tuple(item for item in self.parameters if item.role is role)
+        return tuple([item for item in self.parameters if item.role is role])
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def call_expression(context: Context, frame: Frame, node: cst.CSTNode, hint: str
     """The value of a call; what it does is emitted."""
     assert isinstance(node, cst.Call)
     callee = context.evaluate(context, frame, node.func, "")
-    if callee == External("super") and not node.args:
+    if isinstance(callee, External) and callee.name == "super" and not node.args:
         return _super(frame)
     via = frame.segment.text(node.func)
     positional: list[Value] = []

@@ -50,6 +50,8 @@ from portcheck.frontends.nki.values.values import (
 from portcheck.ir import Apply, Const, Expr, OpaqueKind, Operator
 from portcheck.knowledge import Form
 
+_Handler = Callable[[Context, Frame, cst.CSTNode, str], Value]
+
 
 def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") -> Value:
     """The value of the expression `node`; `hint` is the name it will be bound to."""
@@ -57,6 +59,8 @@ def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") 
     handler = _HANDLERS.get(type(node))
     if handler is None:
         return skipped_value(context, frame, node, f"{type(node).__name__} is not read")
+    if handler in _SIMPLE:
+        return context.resolve(handler(context, frame, node, hint))
     builder = context.builder
     builder.enter(Spot(frame.segment, node))
     try:
@@ -309,7 +313,7 @@ def _dots(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value
     return Dots()
 
 
-_HANDLERS: Mapping[type[cst.CSTNode], Callable[[Context, Frame, cst.CSTNode, str], Value]] = {
+_HANDLERS: Mapping[type[cst.CSTNode], _Handler] = {
     cst.Name: _name,
     cst.Integer: _integer,
     cst.Float: _float,
@@ -335,3 +339,5 @@ _HANDLERS: Mapping[type[cst.CSTNode], Callable[[Context, Frame, cst.CSTNode, str
     cst.Ellipsis: _dots,
     cst.Call: call_expression,
 }
+_SIMPLE = frozenset({_name, _integer, _float, _dots})
+"""Those that emit nothing, and so need no place."""

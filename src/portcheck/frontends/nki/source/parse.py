@@ -89,9 +89,9 @@ class Segment:
         return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Spot:
-    """A node in its segment; where it stands is worked out when it is asked for."""
+    """A node in its segment; where it stands is worked out when asked for. Not frozen: every evaluation has one."""
 
     segment: Segment
     node: cst.CSTNode

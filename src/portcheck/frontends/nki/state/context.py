@@ -40,6 +40,8 @@ _POSITION = "dim"
 """What the positions in a tile are called, with a number behind."""
 _DIGITS = "0123456789"
 _USUAL_RANK = 2
+_CURRENT = NkiVersion(0, 2)
+"""The first version of the current generation."""
 
 
 class OutOfFuelError(Exception):
@@ -106,7 +108,7 @@ class Context:
     @property
     def is_legacy(self) -> bool:
         """Whether the port is written for the first generation."""
-        return self.version < NkiVersion(0, 2)
+        return self.version < _CURRENT
 
     def resolve(self, value: Value) -> Value:
         """`value`, or the one of two values that the arm of a branch leaves that is being evaluated."""

@@ -113,11 +113,11 @@ def operand_of(context: Context, value: Value | None) -> OperandUse:
     """`value` as a record of it."""
     match value:
         case View():
-            return _tile(value)
+            return _known_tile(context, value)
         case Result():
             return _computed(value)
         case Parameter(name) if context.facts[name].is_tensor:
-            return _tile(context.parameter_view(name))
+            return _known_tile(context, context.parameter_view(name))
         case External(name):
             return NameUse(name)
         case Text(text):
@@ -143,6 +143,14 @@ def operand_of(context: Context, value: Value | None) -> OperandUse:
 
 def _kept(number: Expr) -> Expr | None:
     return None if refs_in(number) else number
+
+
+def _known_tile(context: Context, view: View) -> TileUse:
+    """The record of `view`, which the argument of one call and the result of another may share."""
+    held = context.noted.tiles.get(id(view))
+    if held is None:
+        held = context.noted.tiles[id(view)] = (view, _tile(view))
+    return held[1]
 
 
 def _tile(view: View) -> TileUse:

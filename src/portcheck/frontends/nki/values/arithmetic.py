@@ -109,7 +109,7 @@ def is_zero(expression: Expr) -> bool:
 def constant_part(expression: Expr) -> int | None:
     """The value of `expression` if all its symbols cancel, else None."""
     if isinstance(expression, Const):
-        return known_int(expression)
+        return int(expression.value) if isinstance(expression.value, int) else None
     if not isinstance(expression, Apply) or not is_within(expression, DEPTH_LIMIT):
         return None
     return _constant_part(expression)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import zip_longest
 
 from portcheck.core.dtype import INT64
@@ -50,7 +51,12 @@ def whole(context: Context, buffer: Buffer) -> View:
 
 def symbol_of(dimension: Dimension) -> Symbol:
     """The position along `dimension`."""
-    return Symbol(dimension.symbol, INT64)
+    return _position(dimension.symbol)
+
+
+@lru_cache(maxsize=4096)
+def _position(name: str) -> Symbol:
+    return Symbol(name, INT64)
 
 
 def select(context: Context, view: View, selectors: Sequence[Selector]) -> View | None:
