@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.frontends.nki.reading import kernel, opaques, stores, value_of
 
-from portcheck.ir import Const
+from portcheck.ir import Alloc, Const, operations
 
 NUMBERS = {
     "f-string": ("c = 3\nd = {'q3': 5.0}\nnisa.memset(a, d[f'q{c}'])", 5.0),
@@ -119,3 +119,29 @@ def test_tuples_with_names_and_slices_are_evaluated(body: str, before: str, valu
 def test_one_of_two_tuples_is_unpacked() -> None:
     made = kernel("one, other = (x.shape[0], n) if n > 3 else x.shape\nnisa.memset(a, other)")
     assert opaques(made) == []
+
+
+@pytest.mark.parametrize(
+    "size",
+    ["int(elsewhere(3))", "min(elsewhere(3), 4)", "max([i for i in range(n) if n % i == 0])", "len(elsewhere(3))"],
+)
+def test_what_can_only_be_a_number_is_one_though_nobody_knows_which(size: str) -> None:
+    made = kernel(f"c = nl.ndarray((128, {size}), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(c, 0.0)")
+    assert any(isinstance(op, Alloc) and op.name == "c" for op in operations(made.body))
+
+
+@pytest.mark.parametrize("size", ["elsewhere(3)", "sum(elsewhere(3))", "elsewhere([a])[0]"])
+def test_what_may_be_something_else_is_not_taken_for_a_number(size: str) -> None:
+    made = kernel(f"c = nl.ndarray((128, {size}), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(c, 0.0)")
+    assert opaques(made)
+
+
+def test_a_number_that_may_differ_from_round_to_round_is_not_one_symbol() -> None:
+    loop = "for i in range(n):\n    c = nl.ndarray((128, int(elsewhere(i))), dtype=nl.float32, buffer=nl.sbuf)"
+    assert opaques(kernel(loop))
+
+
+def test_the_limits_of_a_format_are_numbers() -> None:
+    made = value_of("nisa.memset(a, np.finfo(np.float32).min)", "import numpy as np")
+    assert isinstance(made, Const)
+    assert made.value < -3e38

@@ -15,7 +15,7 @@ from portcheck.frontends.nki.objects.attributes import items_of
 from portcheck.frontends.nki.objects.calls import object_call
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.objects.objects import instantiated
-from portcheck.frontends.nki.python.calls import is_of_numbers, python_call
+from portcheck.frontends.nki.python.calls import is_certainly_number, is_of_numbers, python_call
 from portcheck.frontends.nki.python.methods import method_call
 from portcheck.frontends.nki.source.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.state.context import Context
@@ -24,6 +24,7 @@ from portcheck.frontends.nki.state.mutation import lose_all
 from portcheck.frontends.nki.state.uses import note_call, note_unknown_call
 from portcheck.frontends.nki.values.arrays import ARRAY_LIBRARIES, array_call
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
+from portcheck.frontends.nki.values.origins import may_vary
 from portcheck.frontends.nki.values.values import (
     NONE,
     Accessed,
@@ -162,7 +163,9 @@ def _external(
             return positional[0]
         if is_of_numbers(name):
             given = [*positional, *keywords.values()]
-            return context.unknown(f"{via}()", f"{via} of what is not understood", *given, kind=OpaqueKind.CALL)
+            made = context.unknown(f"{via}()", f"{via} of what is not understood", *given, kind=OpaqueKind.CALL)
+            is_number = is_certainly_number(name) and not may_vary(context, made)
+            return context.number_of(made) if is_number else made
     root = name.partition(".")[0]
     is_plain = is_nki(name) or root in ARRAY_LIBRARIES or root in sys.stdlib_module_names or "." not in name
     return kept(context, via, positional, keywords, is_plain=is_plain)

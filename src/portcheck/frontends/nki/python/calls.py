@@ -13,7 +13,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import literal
 from portcheck.frontends.nki.values.data import as_number
-from portcheck.frontends.nki.values.values import NONE, External, Format, Nothing, Stretch, Text, Value
+from portcheck.frontends.nki.values.values import NONE, External, Format, Nothing, Stretch, Table, Text, Value
 
 Arguments = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -26,7 +26,17 @@ def is_builtin(name: str) -> bool:
 
 def is_of_numbers(name: str) -> bool:
     """Whether `name` is a function of Python that gives a number and does nothing else."""
-    return name.removeprefix("math.") in NUMBERS
+    return name.removeprefix("math.") in NUMBERS or name == "numpy.prod"
+
+
+def is_certainly_number(name: str) -> bool:
+    """Whether a function of Python gives a number whatever it is given, or fails."""
+    return name.removeprefix("math.") in _CERTAIN
+
+
+_CERTAIN = frozenset({
+    "len", "int", "float", "bool", "min", "max", "ceil", "floor", "round", "trunc", "isqrt", "gcd", "lcm", "numpy.prod",
+})  # fmt: skip
 
 
 def python_call(context: Context, name: str, arguments: Arguments, keywords: Keywords, invoke: Invoke) -> Value | None:
@@ -77,6 +87,15 @@ def _slice(context: Context, arguments: Arguments) -> Value | None:
     return Stretch(None, ends[0]) if len(ends) == 1 else Stretch(*ends)
 
 
+def _float_limits(context: Context, arguments: Arguments) -> Value | None:
+    """The ends of the range of a floating-point format."""
+    dtype = as_dtype(context, arguments[0]) if len(arguments) == 1 else None
+    facts = context.knowledge.dtype(dtype.name) if dtype is not None else None
+    if facts is None:
+        return None
+    return Table({"min": literal(facts.min_finite), "max": literal(facts.max_finite)}, "limits")
+
+
 _OTHERS: Mapping[str, Callable[[Context, Arguments], Value | None]] = {
-    "isinstance": _instance, "str": _text, "repr": _text, "slice": _slice,
+    "isinstance": _instance, "str": _text, "repr": _text, "slice": _slice, "finfo": _float_limits,
 }  # fmt: skip

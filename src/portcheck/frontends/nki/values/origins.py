@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from portcheck.frontends.nki.values.arithmetic import is_number
-from portcheck.frontends.nki.values.values import External, Format, Nothing, Text, Unknown, Value
+from portcheck.frontends.nki.values.values import (
+    External,
+    Format,
+    Function,
+    Items,
+    Nothing,
+    Parameter,
+    Text,
+    Unknown,
+    Value,
+)
 from portcheck.ir import OpaqueKind, Ref, refs_in, symbols_in
 
 if TYPE_CHECKING:
@@ -19,7 +29,13 @@ def may_vary(context: Context, value: Value) -> bool:
         if is_number(item):
             if refs_in(item) or any(context.is_bound(name) for name in symbols_in(item)):
                 return True
-        elif not isinstance(item, Unknown | Nothing | Text | External | Format):
+        elif isinstance(item, Parameter):
+            if context.facts[item.name].is_tensor:
+                return True
+        elif isinstance(item, Function):
+            if context.loop_depth:  # what is around it may be a loop's variable
+                return True
+        elif not isinstance(item, Unknown | Nothing | Text | External | Format | Items):
             return True
     return False
 
@@ -29,7 +45,7 @@ def is_fixed(context: Context, value: Unknown) -> bool:
     for item in _made_from(context, value):
         if isinstance(item, Unknown) and item.kind is OpaqueKind.CALL:
             return False
-        if not isinstance(item, Unknown) and not is_number(item):
+        if not isinstance(item, Unknown | Items) and not is_number(item):
             return False
     return not may_vary(context, value)
 
@@ -40,8 +56,12 @@ def _made_from(context: Context, value: Value) -> Iterator[Value]:
     while pending:
         item = pending.pop()
         yield item
-        if isinstance(item, Unknown) and id(item) not in seen:
-            seen.add(id(item))
-            context.burn()
+        if not isinstance(item, Unknown | Items) or id(item) in seen:
+            continue
+        seen.add(id(item))
+        context.burn()
+        if isinstance(item, Items):
+            pending.extend(item.held if item.series is None else [item.series.element])
+        else:
             is_call = item.kind is OpaqueKind.CALL and bool(item.parts) and isinstance(item.parts[0], Ref)
             pending.extend(item.parts[is_call:])
