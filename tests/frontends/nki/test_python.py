@@ -123,14 +123,22 @@ def test_one_of_two_tuples_is_unpacked() -> None:
 
 @pytest.mark.parametrize(
     "size",
-    ["int(elsewhere(3))", "min(elsewhere(3), 4)", "max([i for i in range(n) if n % i == 0])", "len(elsewhere(3))"],
+    [
+        "int(elsewhere(3))",
+        "min(elsewhere(3), 4)",
+        "max([i for i in range(n) if n % i == 0])",
+        "len(elsewhere(3))",
+        "sorted(elsewhere(3)).index(n)",
+    ],
 )
 def test_what_can_only_be_a_number_is_one_though_nobody_knows_which(size: str) -> None:
     made = kernel(f"c = nl.ndarray((128, {size}), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(c, 0.0)")
     assert any(isinstance(op, Alloc) and op.name == "c" for op in operations(made.body))
 
 
-@pytest.mark.parametrize("size", ["elsewhere(3)", "sum(elsewhere(3))", "elsewhere([a])[0]"])
+@pytest.mark.parametrize(
+    "size", ["elsewhere(3)", "sum(elsewhere(3))", "elsewhere([a])[0]", "elsewhere(3).index(n)", "sorted(elsewhere(3))"]
+)
 def test_what_may_be_something_else_is_not_taken_for_a_number(size: str) -> None:
     made = kernel(f"c = nl.ndarray((128, {size}), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(c, 0.0)")
     assert opaques(made)

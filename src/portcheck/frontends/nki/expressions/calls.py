@@ -164,11 +164,22 @@ def _external(
         if is_of_numbers(name):
             given = [*positional, *keywords.values()]
             made = context.unknown(f"{via}()", f"{via} of what is not understood", *given, kind=OpaqueKind.CALL)
-            is_number = is_certainly_number(name) and not may_vary(context, made)
-            return context.number_of(made) if is_number else made
+            return _number_if_fixed(context, made) if is_certainly_number(name) else made
+        if name in _LISTING and len(positional) == 1:
+            parts = (*positional, *keywords.values())
+            return Unknown(f"{via}()", f"{via} of what is not understood", parts, OpaqueKind.CALL, is_list=True)
     root = name.partition(".")[0]
     is_plain = is_nki(name) or root in ARRAY_LIBRARIES or root in sys.stdlib_module_names or "." not in name
     return kept(context, via, positional, keywords, is_plain=is_plain)
+
+
+_LISTING = frozenset({"list", "tuple", "sorted"})
+"""Functions of Python that give a list or tuple of what another thing holds."""
+
+
+def _number_if_fixed(context: Context, made: Unknown) -> Value:
+    """`made`, which can only be a number, as a symbol where it is the same in every round of the loops around."""
+    return made if may_vary(context, made) else context.number_of(made)
 
 
 def _scalar_of(dtype: DType, value: Value) -> Value:
@@ -205,6 +216,9 @@ def _method(
     api = instruction_method(context, name) if isinstance(receiver, Nothing) else None
     if api is not None:
         return _lowered(bind(context, api, via, hint, positional, keywords))
+    if isinstance(receiver, Unknown) and receiver.is_list and name in ("index", "count"):
+        made = context.unknown(f"{via}()", receiver.reason, receiver, *positional, kind=OpaqueKind.CALL)
+        return _number_if_fixed(context, made)
     modelled = method_call(context, receiver, name, positional, keywords)
     return modelled if modelled is not None else kept(context, via, [receiver, *positional], keywords)
 

@@ -70,6 +70,8 @@ def attribute(context: Context, target: Value, name: str) -> Value:
             isinstance(item, Grid) for item in values
         ):
             return values[_GRID_PARTS.index(name)]
+        case Unknown(is_list=True):
+            return Method(target, name)
         case Unknown(text, _, parts) if not parts:
             return Unknown(f"{text}.{name}", f"{text}.{name} is not known")
         case Unknown():

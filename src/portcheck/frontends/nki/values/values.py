@@ -377,12 +377,13 @@ class ShapeOf:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that was not understood: its text, why, the values it was made from, and what sort of construct it is."""
+    """A value that was not understood: its text, why, what it was made from, the sort of construct, if it is a list."""
 
     text: str
     reason: str
     parts: tuple[Value, ...] = ()
     kind: OpaqueKind = OpaqueKind.SYNTAX
+    is_list: bool = False
 
 
 Value = (
