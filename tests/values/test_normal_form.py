@@ -15,7 +15,7 @@ from portcheck.ir import Operator, Ranges, number
 from portcheck.ir.polynomial import symbol
 from portcheck.values import Choice, Element, Fold, Function, Index, Literal, Rounded, Scalar, Term, normal_form
 from portcheck.values.evaluation import pruned
-from portcheck.values.terms import AtLeast, Bound
+from portcheck.values.terms import AtLeast, Bound, Holds
 
 K, N, ROW = symbol("@k"), symbol("n"), symbol("@i")
 
@@ -58,6 +58,10 @@ def c(value: float | Fraction) -> Term:
     return Literal(Fraction(value))
 
 
+def chosen(on_true: Term, on_false: Term, *, negated: bool = False) -> Term:
+    return Choice((Holds(f(Operator.LESS, a, b), negated),), on_true, on_false)
+
+
 a, b, s = Element("a", ROW), Element("b", ROW), Scalar("s")
 x, y, size, place = Element("x", K), Element("y", K), Index(N), Index(K)
 mean = div(total(x), size)
@@ -87,6 +91,10 @@ EQUAL: dict[str, tuple[Term, Term]] = {
     "roundings": (Rounded(BFLOAT16, add(Rounded(BFLOAT16, a), b)), add(a, b)),
     "a literal and its float32": (add(a, c(1e-5)), add(a, c(Fraction(float(np.float32(1e-5)))))),
     "choice between equals": (Choice((AtLeast(ROW),), add(a, b), add(b, a)), add(a, b)),
+    "choice of 1 and 0": (chosen(c(1), c(0)), f(Operator.LESS, a, b)),
+    "choice of 0 and 1": (chosen(c(0), c(1), negated=True), f(Operator.LESS, a, b)),
+    "choice between numbers": (chosen(c(5), c(2)), add(c(2), mul(c(3), f(Operator.LESS, a, b)))),
+    "choice between numbers the other way": (chosen(c(5), c(2)), chosen(c(2), c(5), negated=True)),
     "centred sum of squares": (
         total(f(Operator.SQUARE, sub(x, mean))), total(mul(sub(x, mean), sub(x, mul(total(x), div(c(1), size)))))
     ),
@@ -121,6 +129,9 @@ UNEQUAL: dict[str, tuple[Term, Term]] = {
     ),
     "a buffer named like a bound index": (total(Element("$k0", ROW)), mul(size, Element("$k0", ROW + 1))),
     "choice of another condition": (Choice((AtLeast(ROW),), a, b), Choice((AtLeast(ROW - 1),), a, b)),
+    "choice of 0 and 1, and a truth": (chosen(c(0), c(1)), f(Operator.LESS, a, b)),
+    "choice of an element and 0, and a truth": (chosen(a, c(0)), f(Operator.LESS, a, b)),
+    "strict and not": (chosen(c(1), c(0)), f(Operator.LESS_EQUAL, a, b)),
     "choice with arms exchanged": (Choice((AtLeast(ROW),), a, b), Choice((AtLeast(ROW),), b, a)),
 }  # fmt: skip
 

@@ -2,8 +2,8 @@
 
 Associativity and commutativity are built in; casts between floating formats are dropped, because they change no real
 value; a factor that does not depend on the index leaves a sum; sqrt, rsqrt, reciprocal, square and division are
-powers; sigmoid and silu are written with exp. Two terms with the same form are the same real function wherever all
-their powers are defined.
+powers; sigmoid and silu are written with exp; a choice between two numbers is a multiple of the truth that decides it.
+Two terms with the same form are the same real function wherever all their powers are defined.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from portcheck.ir import Operator, Polynomial
 from portcheck.ir.algebra import replace_symbols
+from portcheck.ir.operators import PREDICATES
 from portcheck.ir.polynomial import symbol
 from portcheck.values.terms import (
     AtLeast,
@@ -241,8 +242,17 @@ class _Normaliser:
     def _choice(self, conditions: tuple[Condition, ...], on_true: Form, on_false: Form) -> Form:
         if on_true == on_false:
             return on_true
+        match conditions:
+            case (Holds(Function(operator) as truth, negated),) if operator in PREDICATES:
+                if _is_number(on_true) and _is_number(on_false):
+                    first, second = (on_false, on_true) if negated else (on_true, on_false)
+                    return add(second, multiply(add(first, scaled(second, Fraction(-1))), self.form(truth)))
         text = " and ".join(sorted(self.condition(condition) for condition in conditions))
         return atom(f"(if {text} then {on_true} else {on_false})")
+
+
+def _is_number(form: Form) -> bool:
+    return all(not monomial for monomial, _ in form.terms)
 
 
 def _taken_out(monomial: Monomial, factor: Fraction, names: list[str], limits: str) -> Form:
