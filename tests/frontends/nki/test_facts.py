@@ -10,7 +10,8 @@ from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
 from portcheck.frontends.nki.kernels import kernels
 from portcheck.frontends.nki.state.facts import Facts
-from portcheck.ir import Symbol
+from portcheck.ir import Symbol, operations
+from portcheck.ir.walk import accesses
 
 HEAD = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x, y, n):\n"
 
@@ -54,3 +55,24 @@ def test_an_answer_that_stays_right_is_no_reason_to_read_again() -> None:
     facts.seen(2)
     assert not facts.revised()
     assert facts.count(1) == 2
+
+
+RANKS = {
+    "a part as large as a tile": ("t = nl.ndarray((8, 16))\n    nisa.dma_copy(dst=t[0:n], src=x[2:2 + n])", 2),
+    "rows of a tile of three dimensions": (
+        "t = nl.ndarray((8, 4, 16))\n    nisa.dma_copy(dst=t[0:n], src=x[2:2 + n])",
+        3,
+    ),
+    "a row": ("t = nl.ndarray((1, 16))\n    nisa.dma_copy(dst=t[0:1, 0:16], src=x[0:16])", 1),
+    "a column": ("t = nl.ndarray((16, 1))\n    nisa.dma_copy(dst=t[0:16], src=x[0:16])", 1),
+    "more in a later use": ("nisa.memset(x[0:8], 0.0)\n    nisa.memset(x[0:8, 0:4], 0.0)", 2),
+}
+
+
+@pytest.mark.parametrize(("body", "rank"), RANKS.values(), ids=RANKS)
+def test_the_rank_is_what_all_uses_ask_for(body: str, rank: int) -> None:
+    module = read_nki(SourceFile("port.py", f"{HEAD}    {body}\n"), NkiOptions())
+    [kernel] = module.lower(["k"]).kernels
+    assert len(kernel.parameters[0].type.shape) == rank
+    for op in operations(kernel.body):
+        assert all(len(item.index) == rank for item in accesses(op) if item.buffer == "x")

@@ -136,7 +136,7 @@ def indexed(context: Context, target: Value, chosen: Sequence[Value]) -> View | 
         if context.is_legacy and all(is_number(item) and known(item) is None for item in selectors):
             facts.seen_at_least(consumed + _TILE_RANK)
         elif not any(isinstance(item, Dots) for item in selectors):
-            facts.seen(consumed)
+            facts.seen_at_least(consumed)
         view = as_view(context, target, consumed)
     else:
         view = as_view(context, target)

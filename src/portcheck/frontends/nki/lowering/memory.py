@@ -6,7 +6,7 @@ from portcheck.core.dtype import BOOL, FLOAT32, INT64, UINT8, DType
 from portcheck.frontends.nki.expressions.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.lowering.masking import mask_of_tile
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.arithmetic import constant_part, known_int, literal, product, same
+from portcheck.frontends.nki.values.arithmetic import constant_part, is_one, known_int, literal, product, same
 from portcheck.frontends.nki.values.data import (
     Operand,
     aligned,
@@ -175,10 +175,23 @@ def laid_out(call: Call, source: View, destination: View) -> View:
     if own is not None and wanted is not None and own != wanted:
         raise MisunderstoodError(f"copies {own} elements to {wanted}")
     if len(source.dimensions) != len(destination.dimensions):
+        _note_rank(call, source, destination)
+        _note_rank(call, destination, source)
         return reshape(call.context, source, destination.shape)
     if all(map(may_equal, source.shape, destination.shape)):
         return source
     return reshape(call.context, source, destination.shape)
+
+
+def _note_rank(call: Call, view: View, other: View) -> None:
+    """A part of a parameter of unknown rank that begins with the extents of a larger tile has its other ones too."""
+    count = len(view.dimensions)
+    facts = call.context.facts.get(view.buffer.name)
+    if facts is None or facts.has_rank or count >= len(other.dimensions) or view.buffer.shows is not None:
+        return
+    lacking = other.shape[count:]
+    if all(map(same, view.shape, other.shape)) and not all(map(is_one, lacking)):
+        facts.seen_at_least(len(view.buffer.shape) + len(lacking))
 
 
 def outside_of(call: Call) -> Outside:

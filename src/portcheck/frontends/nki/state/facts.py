@@ -77,7 +77,7 @@ class Facts:
         """How many dimensions the tensor is taken to have, `assumed` if nothing shows more."""
         count = self._counted(assumed)
         if self._rank is None:
-            self._counts[assumed] = count
+            self._counts.setdefault(assumed, count)
         return count
 
     def _counted(self, assumed: int) -> int:
