@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType
 from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, plus, polynomial, same, times
-from portcheck.frontends.nki.values.values import Counter, Value, View
+from portcheck.frontends.nki.values.values import Counter, Value, View, new_age
 from portcheck.ir import (
     Apply,
     Expr,
@@ -101,6 +101,7 @@ class Round:
     made: dict[Site, Made] = field(default_factory=dict)
     guesses: dict[str, Symbol] = field(default_factory=dict)
     ends: list[dict[str, Value]] = field(default_factory=list)
+    since: int = field(default_factory=new_age)
 
     def site(self, hint: str, place: str) -> Site:
         """The site of the next tile that is allocated for `hint` at `place`."""

@@ -17,7 +17,17 @@ from portcheck.frontends.nki.state.mutation import Journal
 from portcheck.frontends.nki.state.noted import Noted
 from portcheck.frontends.nki.state.recorder import Recorder
 from portcheck.frontends.nki.values.arithmetic import implied
-from portcheck.frontends.nki.values.values import Buffer, Dimension, Either, Function, Grid, Unknown, Value, View
+from portcheck.frontends.nki.values.values import (
+    Buffer,
+    Dimension,
+    Either,
+    Function,
+    Grid,
+    Result,
+    Unknown,
+    Value,
+    View,
+)
 from portcheck.ir import Assume, Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
@@ -98,6 +108,8 @@ class Context:
     """The symbols that stand for sizes of tensors."""
     known: tuple[tuple[object, ...], Known] | None = None
     """What follows from all that, and from what it was worked out."""
+    settled: list[Result] = field(default_factory=list)
+    """The computed tiles that were given a buffer, in that order."""
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
     parts: dict[str, None] = field(default_factory=dict)
@@ -141,12 +153,16 @@ class Context:
         self.builder.emit(Assume, via=via, condition=condition)
         self.asserted = (*self.asserted, condition)
 
-    def marks(self) -> tuple[int, int, int, int]:
-        """How many names of buffers and symbols are taken, and what was noted and asserted so far."""
-        return len(self.buffers), len(self.symbols), self.noted.mark(), len(self.asserted)
+    def marks(self) -> tuple[int, ...]:
+        """How many names of buffers and symbols are taken, and what was noted, asserted and settled so far."""
+        taken = len(self.buffers), len(self.symbols), self.noted.mark(), len(self.asserted)
+        return (*taken, len(self.settled), self.builder.mark())
 
-    def release(self, marks: tuple[int, int, int, int]) -> None:
-        """Gives back the names taken, and takes back what was noted and asserted, since `marks`."""
+    def release(self, marks: tuple[int, ...]) -> None:
+        """Gives back the names taken, and takes back what was noted, asserted and settled, since `marks`."""
+        self.builder.take_back(marks[5])
+        while len(self.settled) > marks[4]:
+            self.settled.pop().view = None
         while len(self.buffers) > marks[0]:
             self.buffers.popitem()
         while len(self.symbols) > marks[1]:
@@ -154,11 +170,27 @@ class Context:
         self.noted.take_back(marks[2])
         self.asserted = self.asserted[: marks[3]]
 
+    def settled_since(self, marks: tuple[int, ...]) -> list[Result]:
+        """The computed tiles that were given a buffer since `marks`."""
+        return self.settled[marks[4] :]
+
     def burn(self, count: int = 1) -> None:
         """Counts evaluated nodes, or elements of lists that are copied."""
         self.fuel -= count
         if self.fuel < 0:
             raise OutOfFuelError
+
+    @contextmanager
+    def where_made(self, result: Result) -> Iterator[None]:
+        """What is emitted stands where `result` was made, outside the loops and branches that were begun since."""
+        rounds = self.rounds
+        begun = (place for place, made in enumerate(rounds) if made is not None and made.since > result.age)
+        self.rounds = rounds[: next(begun, len(rounds))]
+        try:
+            with self.builder.outside(result.age, result.expression, *result.real, *result.shape):
+                yield
+        finally:
+            self.rounds = rounds
 
     @contextmanager
     def aside(self) -> Iterator[None]:

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from portcheck.core.source import Span
+from portcheck.frontends.nki.values.values import new_age
 from portcheck.ir import Alloc, Apply, Builder, Expr, Op, Ref, Symbol, ValueType
 from portcheck.ir.build import OperationType
 from portcheck.ir.value_checks import access_problems, value_problems
 from portcheck.ir.walk import accesses, operations
+
+
+@dataclass(frozen=True, slots=True)
+class _Outside:
+    """Operations that were added to a region around the one that was current then, and what sees them."""
+
+    region: list[Op]
+    visible: set[int]
+    allocated: set[str]
+    added: tuple[Op, ...]
+
+    def take_back(self) -> None:
+        """Takes them out again."""
+        ids = {op.id for op in self.added}
+        self.region[:] = [op for op in self.region if op.id not in ids]
+        self.visible.difference_update(ids)
+        self.allocated.difference_update(op.name for op in self.added if isinstance(op, Alloc))
 
 
 class Recorder(Builder):
@@ -23,6 +42,8 @@ class Recorder(Builder):
         self._made: dict[int, Op] = {}
         self._types: dict[str, ValueType] = {}
         self._ended: set[str] = set()
+        self._opened: list[int] = [new_age()]
+        self._outside: list[_Outside] = []
 
     @contextmanager
     def region(self) -> Iterator[list[Op]]:
@@ -31,12 +52,43 @@ class Recorder(Builder):
         self._regions.append(body)
         self._visible.append(set())
         self._allocated.append(set())
+        self._opened.append(new_age())
         try:
             yield body
         finally:
             self._regions.pop()
             self._visible.pop()
             self._allocated.pop()
+            self._opened.pop()
+
+    @contextmanager
+    def outside(self, age: int, *expressions: Expr) -> Iterator[None]:
+        """What is emitted is added to the region in which something of `age` was made that `expressions` stand for."""
+        stacks: tuple[list[Any], ...] = (self._regions, self._visible, self._allocated, self._opened)
+        inner: list[list[Any]] = []
+        while len(self._opened) > 1 and self._opened[-1] > age:
+            inner.append([stack.pop() for stack in stacks])
+        while inner and not all(map(self.sees, expressions)):
+            for stack, last in zip(stacks, inner.pop(), strict=True):
+                stack.append(last)
+        start = len(self._regions[-1])
+        try:
+            yield
+        finally:
+            added = tuple(self._regions[-1][start:])
+            self._outside.append(_Outside(self._regions[-1], self._visible[-1], self._allocated[-1], added))
+            for level in reversed(inner):
+                for stack, last in zip(stacks, level, strict=True):
+                    stack.append(last)
+
+    def mark(self) -> int:
+        """How often something was added to a region around the current one."""
+        return len(self._outside)
+
+    def take_back(self, mark: int) -> None:
+        """Takes out what was added to regions around the current one since `mark`."""
+        while len(self._outside) > mark:
+            self._outside.pop().take_back()
 
     @contextmanager
     def continued(self, body: list[Op]) -> Iterator[None]:

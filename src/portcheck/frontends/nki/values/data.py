@@ -130,11 +130,13 @@ def is_in_sight(context: Context, view: View) -> bool:
 
 
 def settled(context: Context, result: Result, hint: str = "") -> View:
-    """The buffer that holds `result`, stored there now if it was in none."""
+    """The buffer that holds `result`, stored there if it was in none: where it was made, for writing to it lasts."""
     if result.view is None:
-        view = allocate(context, hint, result.dtype, result.real, result.space)
-        store(context, view, Operand(result.expression, result.dtype, result.real), mask=result.mask, via="=")
+        with context.where_made(result):
+            view = allocate(context, hint, result.dtype, result.real, result.space)
+            store(context, view, Operand(result.expression, result.dtype, result.real), mask=result.mask, via="=")
         result.view = broadcast(context, view, result.shape) if result.real != result.shape else view
+        context.settled.append(result)
     return result.view
 
 

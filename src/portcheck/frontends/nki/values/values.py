@@ -329,10 +329,9 @@ class View:
 
 @dataclass(slots=True, eq=False)
 class Result:
-    """A computed tile that lives in no buffer yet; `shape` is what the source sees, `real` what was computed.
+    """A computed tile, of `shape` to the source; the `real` one differs where the source broadcast it.
 
-    The two differ where the source broadcast it. `view` is set once it was stored into a buffer of its own. Where
-    `mask` is false its elements are undefined, and assigning it into a tile leaves them as they were.
+    `view` is the buffer that it got. Where `mask` is false it is undefined; assigned into a tile it leaves that alone.
     """
 
     expression: Expr
@@ -340,8 +339,9 @@ class Result:
     shape: tuple[Expr, ...]
     real: tuple[Expr, ...]
     space: Space = Space.SHARED
-    view: View | None = field(default=None)
+    view: View | None = None
     mask: Grid | Expr | None = None
+    age: int = field(default_factory=new_age, init=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
