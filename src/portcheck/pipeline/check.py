@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from portcheck import __version__
 from portcheck.align import Alignment, align
-from portcheck.core.dtype import CONCRETE
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.core.report import Input, Inputs, Report, Tool
 from portcheck.core.source import SourceFile
@@ -52,7 +51,7 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
     knowledge = load()
     target = _target(request.target, knowledge)
     _require_version(request.nki_version)
-    _require_dtypes(request.dtypes)
+    _require_dtypes(request.dtypes, knowledge)
     cuda_source, nki_source = read_source(request.cuda_path), read_source(request.nki_path)
     check_order(cuda_source, nki_source)
     nki = read_port(nki_source, _nki_options(request, target))  # first: it may work beside us
@@ -178,12 +177,13 @@ def _require_parameters(option: str, stated: Sequence[tuple[str, str]], port: Pr
             )
 
 
-def _require_dtypes(stated: Sequence[tuple[str, str]]) -> None:
+def _require_dtypes(stated: Sequence[tuple[str, str]], knowledge: Knowledge) -> None:
     for name, value in stated:
-        if value not in CONCRETE:
-            known = f"the dtypes are {', '.join(CONCRETE)}"
+        if value not in knowledge.dtypes.by_name:
+            known = f"the dtypes are {', '.join(knowledge.dtypes.by_name)}"
             raise InputError(
-                f'--dtype {name}: there is no dtype "{value}"', hint=did_you_mean(value, CONCRETE) or known
+                f'--dtype {name}: there is no dtype "{value}"',
+                hint=did_you_mean(value, knowledge.dtypes.by_name) or known,
             )
 
 

@@ -31,7 +31,13 @@ def can_be(knowledge: Knowledge, parameter: Parameter, operand: OperandUse, root
         return True
     if isinstance(operand, NumberUse) and not isinstance(operand.value, Const):
         return True  # a parameter of the kernel may be anything
+    if isinstance(operand, TextUse) and operand.text in _members(knowledge, parameter, root):
+        return True  # the vendor's own kernels write members by name; nothing says that these are refused
     return isinstance(operand, _allowed(knowledge, parameter, root))
+
+
+def _members(knowledge: Knowledge, parameter: Parameter, root: str) -> tuple[str, ...]:
+    return knowledge.enumeration(enumeration_of(knowledge, parameter, root)) or ()
 
 
 def _allowed(knowledge: Knowledge, parameter: Parameter, root: str) -> Kinds:

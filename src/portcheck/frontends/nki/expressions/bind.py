@@ -29,6 +29,7 @@ from portcheck.frontends.nki.values.values import (
     Value,
     View,
 )  # fmt: skip
+from portcheck.frontends.nki.values.values import Parameter as KernelParameter
 from portcheck.frontends.nki.values.views import mask_by_position
 from portcheck.ir import Expr, OpaqueKind, Operator, Space, Symbol, integer
 from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, Form, NkiSpace, OperatorObject, Parameter, Reception, Role
@@ -263,6 +264,8 @@ def as_dtype(context: Context, value: Value | None) -> DType | None:
             return None
         case Unknown():
             return dtype_of(context.number_of(value).name)
+        case KernelParameter(name) if not context.facts[name].is_tensor and (stated := context.stated_dtype(name)):
+            return stated
         case _:
             number = as_number(context, value)
             return dtype_of(number.name) if isinstance(number, Symbol) else None

@@ -210,7 +210,7 @@ def _method(
             given = [receiver, *_gathered(function, positional, 1)]
             return _lowered(bind(context, function, via, hint, given, keywords, is_method=True))
         owner = _tensor_class(context.knowledge, ROOT)
-        if owner and not context.is_legacy and not isinstance(receiver, Parameter):
+        if owner and not context.is_legacy and not _is_given(context, receiver):
             note_unknown_call(context, f"{owner}.{name}", positional, keywords)
         return kept(context, via, [receiver, *positional], keywords)
     api = instruction_method(context, name) if isinstance(receiver, Nothing) else None
@@ -221,6 +221,11 @@ def _method(
         return _number_if_fixed(context, made)
     modelled = method_call(context, receiver, name, positional, keywords)
     return modelled if modelled is not None else kept(context, via, [receiver, *positional], keywords)
+
+
+def _is_given(context: Context, receiver: View | Result | Parameter) -> bool:
+    """Whether a tensor is one that the kernel is given: it may be an object of the port that stands for one."""
+    return isinstance(receiver, Parameter) or (isinstance(receiver, View) and receiver.buffer.name in context.facts)
 
 
 def _gathered(api: ApiVersion, positional: Sequence[Value], skipped: int = 0) -> list[Value]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from portcheck.core.dtype import BOOL, INT64, DType
 from portcheck.frontends.nki.loops.growing import of_this_round
-from portcheck.frontends.nki.objects.attributes import items_of
+from portcheck.frontends.nki.objects.attributes import deepen, items_of
 from portcheck.frontends.nki.objects.dunders import special
 from portcheck.frontends.nki.objects.enumerations import members_of, plain_value
 from portcheck.frontends.nki.objects.parameters import part as part_of
@@ -311,6 +311,8 @@ def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) ->
         raise NeedsUnrollingError
     if isinstance(place, int) and -len(items.values) <= place < len(items.values):
         return items.values[place]
+    if isinstance(place, int):
+        deepen(context, items.values, max(place - len(items.values) + 1, -len(items.values) - place))
     return context.unknown(text, "the position in the list is not known", value, *items.values)
 
 

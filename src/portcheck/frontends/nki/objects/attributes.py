@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import libcst as cst
@@ -13,9 +14,10 @@ from portcheck.frontends.nki.objects.enumerations import members_of
 from portcheck.frontends.nki.objects.objects import attribute_of, fields_in_order
 from portcheck.frontends.nki.objects.parameters import part
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import changing
-from portcheck.frontends.nki.values.arithmetic import known_int, literal, product
+from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
 from portcheck.frontends.nki.values.series import elements
 from portcheck.frontends.nki.values.values import (
     Class,
@@ -41,7 +43,7 @@ from portcheck.frontends.nki.values.values import (
     Value,
     View,
 )  # fmt: skip
-from portcheck.ir import OpaqueKind, Symbol, integer
+from portcheck.ir import OpaqueKind, Symbol, integer, symbols_in
 
 UNROLL_LIMIT = 64
 """Iterations that are evaluated one by one where a loop cannot be kept as a loop."""
@@ -198,6 +200,7 @@ def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Contex
     if values is not None and starred:
         values = _gathered(values, starred[0], len(elements))
     if values is None or len(values) != len(elements):
+        deepen(context, values or (), len(elements) - len(values or ()))
         for element in elements:
             text = _local(element) or "value"
             bind_target(
@@ -206,6 +209,25 @@ def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Contex
         return False
     done = [bind_target(frame, element, item, context) for element, item in zip(elements, values, strict=True)]
     return all(done)
+
+
+def deepen(context: Context, sizes: Sequence[Value], missing: int) -> None:
+    """Notes for the next pass that a tensor has more dimensions: `sizes`, made of its shape, are `missing` too few."""
+    symbols = {name for size in sizes if is_number(size) for name in symbols_in(size)}
+    owners = [name for name, facts in context.facts.items() if _is_shaped_by(name, facts, symbols)]
+    if len(owners) != 1 or owners[0] in context.deepened or not 0 < missing < _MOST_MISSING:
+        return
+    context.deepened.add(owners[0])
+    context.facts[owners[0]].seen_at_least(len(context.parameter_view(owners[0]).dimensions) + missing)
+
+
+def _is_shaped_by(name: str, facts: Facts, symbols: Collection[str]) -> bool:
+    """Whether some of `symbols` are sizes of the parameter `name`, whose rank nothing has shown yet."""
+    return not facts.has_rank and any(item.startswith(f"{name}.shape[") or item in facts.names for item in symbols)
+
+
+_MOST_MISSING = 5
+"""A tensor is not taken to have as many dimensions more than were assumed."""
 
 
 def _gathered(values: list[Value], starred: int, count: int) -> list[Value] | None:

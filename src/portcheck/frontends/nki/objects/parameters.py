@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -37,6 +38,7 @@ _LONGEST = 1000
 """Characters that the text of a stated value may have."""
 _NUMBERS = {"int": INT64, "float": FLOAT32, "bool": BOOL}
 _OPTIONAL = "Optional"
+_UNION = "Union"
 _SEQUENCES = frozenset({"list", "tuple", "List", "Tuple", "Sequence"})
 _NESTED = 4
 """Objects inside one another that annotations may describe."""
@@ -145,7 +147,7 @@ def _is_opaque(context: Context, home: Frame, declared: Value, annotation: cst.B
 
 
 def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | None) -> Value | None:
-    """The class that an annotation names, also as a text or as one of those that it allows beside `None`."""
+    """The class that an annotation names, also as a text; of several a tensor, or the only one beside `None`."""
     match annotation:
         case cst.SimpleString():
             text = str(annotation.evaluated_value)
@@ -154,10 +156,20 @@ def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | No
             return _evaluated(context, Frame(home.segment, home), annotation)
         case cst.Subscript(value=outer, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
             return _class_of(context, home, inner) if _word(outer) == _OPTIONAL else None
+        case cst.Subscript(value=outer, slice=parts) if _word(outer) == _UNION:
+            choices = [part.slice.value for part in parts if isinstance(part.slice, cst.Index)]
+            return _one_of(context, home, choices)
         case cst.BinaryOperation(operator=cst.BitOr(), left=left, right=right):
-            return _class_of(context, home, left if _is_nothing(right) else right if _is_nothing(left) else None)
+            return _one_of(context, home, [left, right])
         case _:
             return None
+
+
+def _one_of(context: Context, home: Frame, choices: Sequence[cst.BaseExpression]) -> Value | None:
+    """The class that a parameter of one of several is taken to be of."""
+    named = [_class_of(context, home, choice) for choice in choices if not _is_nothing(choice)]
+    tensors = [kind for kind in named if isinstance(kind, External) and _is_tensor(context, kind.name)]
+    return tensors[0] if tensors else named[0] if len(named) == 1 else None
 
 
 def _is_tensor(context: Context, name: str) -> bool:

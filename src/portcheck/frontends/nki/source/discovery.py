@@ -19,7 +19,8 @@ def kernels_in(
 ) -> tuple[Definition, ...]:
     """The decorated functions and those that are `wrapped` by a call.
 
-    In a file without any, those that call NKI and that no other such function calls.
+    In a file without any, those that call NKI, themselves or through another such function, and that no other one
+    calls; who only calls such a function is one if it names something of NKI, else it belongs to the host.
     """
     definitions = (node for node in statements_in(tree) if isinstance(node, Definition))
     everywhere = sorted(definitions, key=lambda node: node.lineno)
@@ -31,9 +32,20 @@ def kernels_in(
     if decorated:
         return tuple(decorated)
     functions = list(_functions(tree.body))
-    callers = [node for node in functions if _calls_nki(node, aliases)]
+    callers = _callers(functions, aliases)
     called = {name for node in callers for name in _called_names(node)}
     return tuple(node for node in callers if node.name not in called)
+
+
+def _callers(functions: list[Definition], aliases: Mapping[str, str]) -> list[Definition]:
+    """Those of `functions` that call NKI, themselves or through others of them."""
+    names = {node.name for node in functions if _calls_nki(node, aliases)}
+    others = [node for node in functions if node.name not in names and _names_nki(node, aliases)]
+    found = {node.name for node in others if not names.isdisjoint(_called_names(node))}
+    while not found <= names:
+        names |= found
+        found = {node.name for node in others if not names.isdisjoint(_called_names(node))}
+    return [node for node in functions if node.name in names]
 
 
 def by_name(definitions: Iterable[Definition]) -> dict[str, Definition]:
@@ -123,6 +135,12 @@ def _calls_nki(node: Definition, aliases: Mapping[str, str]) -> bool:
     """Whether `node` calls something inside one of NKI's own packages, not only a decorator or a benchmark."""
     names = (qualified(item.func, aliases) for item in nodes_in(node) if isinstance(item, ast.Call))
     return any(is_nki(name) and "." in inside(name) for name in names)
+
+
+def _names_nki(node: Definition, aliases: Mapping[str, str]) -> bool:
+    """Whether something inside one of NKI's own packages is named in `node`, its annotations included."""
+    attributes = (item for item in ast.walk(node) if isinstance(item, ast.Attribute))
+    return any(is_nki(name) and "." in inside(name) for name in (qualified(item, aliases) for item in attributes))
 
 
 def _called_names(node: Definition) -> Iterator[str]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from portcheck.core.dtype import INT64, DType, dtype_named, dtype_of
+from portcheck.core.dtype import INT64, DType, dtype_of
 from portcheck.core.source import Span
 from portcheck.frontends.nki.loops.rounds import Plan, Round, Site
 from portcheck.frontends.nki.state.facts import Facts
@@ -110,6 +110,8 @@ class Context:
     """What follows from all that, and from what it was worked out."""
     settled: list[Result] = field(default_factory=list)
     """The computed tiles that were given a buffer, in that order."""
+    deepened: set[str] = field(default_factory=set)
+    """The parameters that were seen to have more dimensions than were assumed."""
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
     parts: dict[str, None] = field(default_factory=dict)
@@ -262,12 +264,8 @@ class Context:
     def stated_dtype(self, name: str) -> DType | None:
         """What the options say about the dtype of the parameter `name`."""
         stated = self.dtypes.get(name)
-        if stated is None:
-            return None
-        try:
-            return dtype_named(stated)
-        except KeyError:
-            return None
+        facts = self.knowledge.dtype(stated) if stated is not None else None
+        return None if facts is None else DType(facts.name, facts.kind)
 
     def parameter_view(self, name: str, rank: int = 0) -> View:
         """The tensor parameter `name`; `rank` is assumed as long as nothing shows it (0: what was assumed last)."""
