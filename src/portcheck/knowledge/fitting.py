@@ -12,6 +12,7 @@ from portcheck.knowledge.apis import Api, ApiStatus, ApiVersion
 from portcheck.knowledge.load import Knowledge
 from portcheck.knowledge.ranges import range_of
 from portcheck.knowledge.semantics import Semantics
+from portcheck.knowledge.signatures import WRITTEN, Role
 from portcheck.knowledge.versions import NkiVersion
 
 _NAMES_SHOWN = 3
@@ -33,6 +34,8 @@ class MisfitKind(StrEnum):
     ARGUMENT_LATER = "argument-later"
     SURPLUS = "surplus"
     """More arguments by position than it takes."""
+    DESTINATION = "destination"
+    """A destination is given to a call that hands its result back and takes any keyword."""
     MISSING = "missing"
     """An argument that it requires is not given."""
 
@@ -118,9 +121,9 @@ def call_misfits(
     taken = names.index("*") if "*" in names and not is_method else len(names)
     slots = [word for word in names[:taken] if not word.startswith("*")]
     takes_any = any(word.startswith("**") for word in names)
-    found = [
-        item for item in _strangers(knowledge, entry, version, written) if not takes_any or _is_misspelt(form, item)
-    ]
+    found = list(_strangers(knowledge, entry, version, written))
+    if takes_any:
+        found = [item for item in (_taken(knowledge, form, item) for item in found) if item is not None]
     is_collecting = any(word.startswith("*") and word != "*" for word in names)
     if written.positions > len(slots) and not is_collecting:
         found.append(Misfit(MisfitKind.SURPLUS))
@@ -147,6 +150,16 @@ def _stranger(knowledge: Knowledge, entry: Api, version: NkiVersion, word: str) 
     if later:
         return Misfit(MisfitKind.ARGUMENT_LATER, word, min(later, key=NkiVersion.parse))
     return Misfit(MisfitKind.ARGUMENT_UNKNOWN, word)
+
+
+def _taken(knowledge: Knowledge, form: ApiVersion, found: Misfit) -> Misfit | None:
+    """What is wrong with a keyword that only `**kwargs` takes, if anything."""
+    if found.kind is MisfitKind.ARGUMENT_LATER and not any(item.role in WRITTEN for item in form.parameters[:1]):
+        twins = [knowledge.apis[twin] for twin in knowledge.releases.twins(form.name) if twin in knowledge.apis]
+        later = [other.parameter(found.argument) for twin in twins for other in twin.versions]
+        if any(item is not None and item.role is Role.DESTINATION for item in later):
+            return Misfit(MisfitKind.DESTINATION, found.argument, found.bound)
+    return found if _is_misspelt(form, found) else None
 
 
 def _is_misspelt(form: ApiVersion, found: Misfit) -> bool:

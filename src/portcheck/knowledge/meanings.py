@@ -16,7 +16,8 @@ class Change:
 
     `given`, `omitted` and `position` are parameters that must be given, left out, or given by position. `rank` is the
     least number of dimensions of its source, `axis` the number of its axis. `integers` says that it writes integers,
-    `fraction_into_integers` that besides its value is a float.
+    `fraction_into_integers` that besides its value is a float. `same` are parameters with the values with which
+    both mean the same; `is_refused` says that from `at` on the call is an error.
     """
 
     key: str
@@ -29,6 +30,8 @@ class Change:
     axis: int | None
     integers: bool
     fraction_into_integers: bool
+    same: tuple[tuple[str, str], ...]
+    is_refused: bool
     before: str
     after: str
     source: str
@@ -63,6 +66,8 @@ def _change(key: str, table: Table, sources: Sources) -> Change:
         axis=table.integer("axis") if table.has("axis") else None,
         integers=table.flag("integers", False),
         fraction_into_integers=table.flag("fraction_into_integers", False),
+        same=tuple(table.table("same", {}).strings().items()),
+        is_refused=table.flag("refused", False),
         before=table.text("before"),
         after=table.text("after"),
         source=sources.cite(table),

@@ -97,6 +97,9 @@ def guarded(condition: str) -> str:
     return VECTORS.replace("def vectors(x, y):", "def vectors(x, y, fast=False):").replace(LAST, step + LAST)
 
 
+HANDED_BACK = PRODUCT.replace(
+    "    nisa.nc_matmul(dst=sums, stationary=left, moving=right)", "    nisa.nc_matmul(left, right)"
+)
 CURRENT = (PRODUCT, VECTORS, GATHERED, RANDOM)
 CLEAN = [
     *((kernel, target, "0.6") for kernel in CURRENT for target in ("trn1", "trn2", "trn3")),
@@ -108,6 +111,7 @@ CLEAN = [
     (PRODUCT.replace("nl.bfloat16", "nl.float8_e4m3fn"), "trn3", "0.4"),
     (WIDEST, "trn3", "0.6"),
     (OLD_MASKED, "trn1", "0.1"),
+    (HANDED_BACK, "trn2", "0.6"),
     (OLD_DOUBLED, "trn2", "0.1"),
     (guarded("nisa.get_nc_version() >= nisa.nc_version.gen4"), "trn2", "0.6"),
     (guarded("nisa.get_nc_version() == 4"), "trn1", "0.6"),

@@ -140,11 +140,21 @@ def port_for(program: Program, target: str, knowledge: Knowledge) -> Port | None
 
 
 def calls_of(port: Port) -> Iterator[Call]:
-    """Every evaluation of every call that the version has and that is always reached, in the order of the text."""
+    """Every evaluation of every call that the version has and that is always reached, in the order of the text.
+
+    Left out are those whose arguments by position may stand for others than they were put to, which PC805 says.
+    """
     for use in port.program.uses:
         api = port.knowledge.api(use.name, port.version) if use.kind is UseKind.CALL else None
         if api is not None and use.span in port.always:
-            yield from (Call(port, use, run, api) for run in use.runs)
+            yield from (Call(port, use, run, api) for run in use.runs if not _is_shifted(run, api))
+
+
+def _is_shifted(run: Run, api: ApiVersion) -> bool:
+    """Whether a call with arguments by position lacks one that it requires."""
+    given = {argument.parameter for argument in run.arguments}
+    required = (item.name for item in api.parameters if item.default is None and not item.name.startswith("*"))
+    return any(argument.position is not None for argument in run.arguments) and not given.issuperset(required)
 
 
 def number_of(size: Expr) -> int | None:

@@ -10,11 +10,17 @@ from portcheck.knowledge import Form, Knowledge, NkiVersion
 from portcheck.knowledge.fitting import nearest_parameters
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.generation.calls import Matter
-from portcheck.rules.generation.examples import CUDA, HEAD, PORT, TAIL
+from portcheck.rules.generation.examples import CUDA, HEAD, LEGACY_HEAD, PORT, TAIL
 from portcheck.rules.generation.expected import enumeration_of, wanted
 from portcheck.rules.generation.misuse import Blame, Misuse, misuses
 from portcheck.rules.generation.wording import doubted, of_keyword, places, short, what_happens
 
+_LEGACY = (
+    "import neuronxcc.nki.isa as nisa\n" + LEGACY_HEAD + "    {}\n    nl.store(y[0:128, 0:cols], tile)\n    return y\n"
+)
+_RESULT = _LEGACY.format("tile = nisa.tensor_scalar(tile, nl.multiply, 2.0)")
+_WRITTEN = _LEGACY.format("nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)")
+_UNUSED = HEAD + "    tile = nisa.tensor_tensor(tile, tile, op=nl.add)\n" + TAIL
 _MISSPELT = PORT.replace("operand0=2.0", "operand_0=2.0")
 _HANDED_BACK = HEAD + "    tile = nisa.tensor_scalar(data=tile, op0=nl.multiply, operand0=2.0)\n" + TAIL
 _POSITIONAL = HEAD + "    nisa.tensor_scalar(tile, tile, nl.multiply, 2.0)\n" + TAIL
@@ -30,7 +36,8 @@ _TEXT = PORT.replace("buffer=nl.sbuf", 'buffer="sbuf"')
     Certainty.CERTAIN,
     documentation="""
 A call gets a keyword that it does not have, or has not yet; does not get an argument that it requires, above all the
-destination that calls of the current generation write; gets its arguments in the order of another version; or gets a
+destination that calls of the current generation write; gets such a destination in the first generation, which hands
+its results back; gets its arguments in the order of another version; or gets a
 number or a string where it takes a member of an enumeration or a memory space.
 
 **What the version does.** A keyword that a call does not have is an error, except in the release of SDK 2.27, which
@@ -48,8 +55,11 @@ that these play. Calls whose parameters the vendor does not list, and arguments 
         Example(title="by keyword", cuda=CUDA, nki=PORT, hit=False),
         Example(title="by position in the order of the version", cuda=CUDA, nki=_POSITIONAL, hit=False),
         Example(title="a number as an engine, which 0.2 takes", cuda=CUDA, nki=_NUMBER, hit=False, nki_version="0.2"),
+        Example(title="a result of the first generation", cuda=CUDA, nki=_RESULT, hit=False),
         Example(title="misspelt", cuda=CUDA, nki=_MISSPELT, hit=True),
         Example(title="no destination: the result is handed back", cuda=CUDA, nki=_HANDED_BACK, hit=True),
+        Example(title="the same by position", cuda=CUDA, nki=_UNUSED, hit=True),
+        Example(title="a destination of the first generation", cuda=CUDA, nki=_WRITTEN, hit=True),
         Example(title="the order of 0.2", cuda=CUDA, nki=_OLD_ORDER, hit=True, nki_version="0.6"),
         Example(title="a number as an engine", cuda=CUDA, nki=_NUMBER, hit=True, nki_version="0.6"),
         Example(title="a string as a memory space", cuda=CUDA, nki=_TEXT, hit=True, nki_version="0.6"),
@@ -94,6 +104,12 @@ def _said(item: Misuse, version: NkiVersion, knowledge: Knowledge) -> tuple[str,
             )
             return f"{message} `{item.argument}`, which is not given: {refused}.", (
                 f"Allocate a tile for the result and give it as `{item.argument}=`."
+            )
+        case Matter.WRITTEN:
+            return (
+                f"{call} gets `{item.argument}=`{where}, which calls have since NKI {item.bound}; in NKI {version} it"
+                f" hands its result back, and nothing says that `{item.argument}` is written.",
+                f"Use the result, or import `{knowledge.releases.newest.root}` and state its version.",
             )
         case Matter.MISSING:
             return (

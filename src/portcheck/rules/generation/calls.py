@@ -24,6 +24,8 @@ class Matter(Enum):
     MISSING = auto()
     DESTINATION = auto()
     """The call hands its result back instead of writing it."""
+    WRITTEN = auto()
+    """The call is given a destination and hands its result back."""
     KIND = auto()
     """An argument is of a kind that its parameter cannot take."""
     ORDER = auto()
@@ -68,13 +70,34 @@ def _in_run(run: Run, form: ApiVersion, version: NkiVersion, knowledge: Knowledg
         yield Wrong(Matter.ORDER, slots[0].name if slots else "", other.since)
         return
     missing = [item for item in misfits if item.kind is MisfitKind.MISSING]
-    destination = next((item for item in missing if _is_written(form, item.argument)), None)
-    if destination is not None:
+    destination = next((item.argument for item in missing if _is_written(form, item.argument)), "")
+    if missing and not destination and _is_handed_back(run, form, knowledge):
+        destination = next((item.name for item in slots if item.role in WRITTEN), "")
+    if destination:
         more = tuple(item.argument for item in misfits if item.kind is MisfitKind.ARGUMENT_GONE)
-        yield Wrong(Matter.DESTINATION, destination.argument, others=more)
+        yield Wrong(Matter.DESTINATION, destination, others=more)
+        return
+    surplus = next((item for item in misfits if item.kind is MisfitKind.DESTINATION), None)
+    if surplus is not None:
+        yield Wrong(Matter.WRITTEN, surplus.argument, surplus.bound, kind=surplus.kind)
         return
     yield from (wrong for wrong, _ in kinds)
     yield from _of_misfits(misfits, by_position, form)
+
+
+def _is_handed_back(run: Run, form: ApiVersion, knowledge: Knowledge) -> bool:
+    """Whether a call of another package that hands its result back takes the arguments as they are written."""
+    twins = [knowledge.apis[twin] for twin in knowledge.releases.twins(form.name) if twin in knowledge.apis]
+    others = [other for twin in twins for other in twin.versions]
+    return any(
+        not any(parameter.role in WRITTEN for parameter in slots_of(other))
+        and not call_misfits(knowledge, other.name, NkiVersion.parse(other.since), written_in(run))
+        and all(
+            can_be(knowledge, parameter, argument.operand, knowledge.releases.root_of(other.name))
+            for argument, parameter in _bound(run, other)
+        )
+        for other in others
+    )
 
 
 def _of_misfits(misfits: Sequence[Misfit], by_position: Sequence[Wrong], form: ApiVersion) -> Iterator[Wrong]:

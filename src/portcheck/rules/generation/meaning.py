@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isclose
 
 from portcheck.core.dtype import DType
 from portcheck.core.finding import Certainty, Severity
-from portcheck.ir import Const
-from portcheck.ir.uses import NumberUse, OperandUse, Run, TileUse, Use, UseKind, tiles_in
+from portcheck.ir import Const, Program
+from portcheck.ir.uses import (
+    GroupUse,
+    NameUse,
+    NumberUse,
+    OperandUse,
+    Run,
+    TextUse,
+    TileUse,
+    Use,
+    UseKind,
+    tiles_in,
+)  # fmt: skip
 from portcheck.knowledge import Change, Knowledge, NkiVersion, Role
 from portcheck.knowledge.fitting import call_misfits, name_misfit
 from portcheck.knowledge.signatures import WRITTEN
@@ -15,6 +27,9 @@ from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.generation.calls import written_in
 from portcheck.rules.generation.examples import CUDA
 from portcheck.rules.generation.wording import places, short
+
+_OF_FLOAT32 = 2.0**-24
+"""Numbers that differ by less are one number of float32."""
 
 _SUMS = """import nki
 import nki.isa as nisa
@@ -48,7 +63,8 @@ _FLAT = _FLAT.replace("(128, 2)", "(128, 1)").replace("0:2", "0:1")
     documentation="""
 The port would be accepted by several versions of NKI, and a call in it means one thing in some of them and another in
 the rest: the axis of a reduction of tiles with more than two dimensions, the value that a selection fills with, the
-scale of a quantised block, whether an accumulator is cleared. Nothing in the text says which meaning was wanted.
+scale of a quantised block, whether an accumulator is cleared. Nothing in the text says which meaning was wanted. Or the
+version is stated, and refuses a call that an earlier one took, or has releases with either meaning.
 
 **What the version does.** The finding names both meanings and the version that separates them. All of them are silent,
 but where it says that newer versions refuse the call.
@@ -57,18 +73,21 @@ but where it says that newer versions refuse the call.
 give the axis that is the last one, give the value and the command instead of leaving them out.
 
 **How we know.** The vendor's release notes and migration guide list the changes; the finding is only made where the
-arguments are such that the two meanings differ.
+arguments are known and such that the two meanings differ. A version that is stated settles which meaning is wanted.
 """,
     examples=(
         Example(title="a tile of two dimensions", cuda=CUDA, nki=_FLAT, hit=False),
         Example(title="an axis that no version reads otherwise", cuda=CUDA, nki=_SUMS, hit=False),
         Example(title="axis 1 of three dimensions", cuda=CUDA, nki=_FIRST, hit=True),
+        Example(title="a port for 0.2, which takes it", cuda=CUDA, nki=_FIRST, hit=False, nki_version="0.2"),
+        Example(title="a port for 0.6, which refuses it", cuda=CUDA, nki=_FIRST, hit=True, nki_version="0.6"),
     ),
 )
 def api_meaning_changed(pair: Pair) -> Iterator[Draft]:
     """A call that several versions accept means something else in some of them."""
-    version = NkiVersion.parse(pair.nki.program.version)
-    for change, uses in _changed(pair.nki.program.uses, version, pair.knowledge).items():
+    program = pair.nki.program
+    version = NkiVersion.parse(program.version)
+    for change, uses in _changed(program, version, pair.knowledge).items():
         is_new = version >= change.version
         now, then = (change.after, change.before) if is_new else (change.before, change.after)
         other = f"before NKI {change.at}" if is_new else f"from NKI {change.at}"
@@ -79,21 +98,29 @@ def api_meaning_changed(pair: Pair) -> Iterator[Draft]:
         )
 
 
-def _changed(uses: tuple[Use, ...], version: NkiVersion, knowledge: Knowledge) -> dict[Change, list[Use]]:
-    """The changes that a use depends on, where versions on either side of it accept the whole text."""
-    calls = [use for use in uses if use.kind is UseKind.CALL and use.name in knowledge.meanings]
+def _changed(program: Program, version: NkiVersion, knowledge: Knowledge) -> dict[Change, list[Use]]:
+    """The changes that a use depends on and that nothing settles."""
+    calls = [use for use in program.uses if use.kind is UseKind.CALL and use.name in knowledge.meanings]
     found: dict[Change, list[Use]] = {}
     for use in calls:
         for change in knowledge.meanings[use.name]:
-            if any(_holds(change, run, knowledge, use, version) for run in use.runs):
+            if any(_holds(change, run) for run in use.runs):
                 found.setdefault(change, []).append(use)
-    if not found:
-        return {}
-    accepted = [
-        release.version for release in knowledge.releases.versions if _accepts(uses, release.version, knowledge)
-    ]
-    sides = {change: {one >= change.version for one in accepted} for change in found}
-    return {change: places for change, places in found.items() if sides[change] == {True, False}}
+    if program.is_version_stated:
+        return {change: uses for change, uses in found.items() if _is_open(change, version)}
+    return {change: uses for change, uses in found.items() if _is_in_doubt(change, program.uses, knowledge)}
+
+
+def _is_open(change: Change, version: NkiVersion) -> bool:
+    """Whether a version that is stated refuses the call, or has releases on either side of the change."""
+    is_within = version.matches(change.at) and change.version > version
+    return is_within or (change.is_refused and version >= change.version)
+
+
+def _is_in_doubt(change: Change, uses: tuple[Use, ...], knowledge: Knowledge) -> bool:
+    """Whether versions on either side of the change accept the whole text."""
+    accepting = [one.version for one in knowledge.releases.versions if _accepts(uses, one.version, knowledge)]
+    return {one >= change.version for one in accepting} == {True, False}
 
 
 def _accepts(uses: tuple[Use, ...], version: NkiVersion, knowledge: Knowledge) -> bool:
@@ -108,12 +135,14 @@ def _accepts(uses: tuple[Use, ...], version: NkiVersion, knowledge: Knowledge) -
     return True
 
 
-def _holds(change: Change, run: Run, knowledge: Knowledge, use: Use, version: NkiVersion) -> bool:
+def _holds(change: Change, run: Run) -> bool:
     """Whether a call is such that its meaning changed."""
     given = {argument.parameter: argument for argument in run.arguments}
     if not set(change.given) <= set(given) or set(change.omitted) & set(given):
         return False
     if any(given[name].position is None for name in change.position if name in given):
+        return False
+    if any(_may_be(given[name].operand, word) for name, word in change.same if name in given):
         return False
     sources = [tile for argument in run.with_role(Role.SOURCE) for tile in tiles_in(argument.operand)]
     if change.rank and not any(len(tile.type.shape) >= change.rank for tile in sources):
@@ -124,6 +153,27 @@ def _holds(change: Change, run: Run, knowledge: Knowledge, use: Use, version: Nk
     if (change.integers or change.fraction_into_integers) and not any(dtype.is_integer for dtype in written):
         return False
     return not change.fraction_into_integers or _is_fraction(run)
+
+
+def _may_be(operand: OperandUse, word: str) -> bool:
+    """Whether `operand` is the number or member of an enumeration called `word`, or nobody knows."""
+    match operand:
+        case NameUse(name):
+            return name.rpartition(".")[2] == word
+        case NumberUse(Const(value)):
+            return _is_close(word, value)
+        case TileUse() | TextUse() | GroupUse():
+            return False
+        case _:
+            return True
+
+
+def _is_close(word: str, value: int | float | bool) -> bool:
+    """Whether `word` is spelled as a number that is `value` in float32."""
+    try:
+        return isclose(float(word), value, rel_tol=_OF_FLOAT32)
+    except ValueError:
+        return False
 
 
 def _is_number(run: Run, role: Role, number: int) -> bool:
