@@ -25,7 +25,7 @@ from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import evaluated_perhaps, skipped_value
 from portcheck.frontends.nki.values.arithmetic import known, literal, unary
-from portcheck.frontends.nki.values.data import as_number, condition_of, flag_called, some_flag
+from portcheck.frontends.nki.values.data import as_number, condition_of, flag_called, load, some_flag
 from portcheck.frontends.nki.values.values import (
     NONE,
     BoundMethod,
@@ -64,7 +64,9 @@ def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") 
     builder = context.builder
     builder.enter(Spot(frame.segment, node))
     try:
-        return context.resolve(handler(context, frame, node, hint))
+        value = context.resolve(handler(context, frame, node, hint))
+        is_kept = isinstance(value, View) and value.buffer.name in context.kept_numbers
+        return load(context, value, is_tile=False).expression if is_kept and isinstance(value, View) else value
     finally:
         builder.leave()
 

@@ -18,6 +18,7 @@ from portcheck.frontends.nki.values.arithmetic import difference, is_number, kno
 from portcheck.frontends.nki.values.data import as_number, as_view, load
 from portcheck.frontends.nki.values.series import element, listed, part, series_of
 from portcheck.frontends.nki.values.values import (
+    NONE,
     Class,
     ClassKind,
     Counter,
@@ -287,6 +288,8 @@ def _mesh(context: Context, chosen: Sequence[Value], text: str) -> Value:
 
 
 def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) -> Value:
+    if items.lost and all(isinstance(item, View | Result | Nothing) for item in items.held):
+        return Unknown(text, items.lost, (NONE, *items.held), OpaqueKind.CONTROL)
     if len(chosen) != 1:
         return context.unknown(text, "indexing a list with several indices", *items.values)
     value = chosen[0]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from portcheck.frontends.nki.loops.slots import Slot, hint_of, put_into, value_in
 from portcheck.frontends.nki.source.trees import assigned_names, children, inner_children, read_names, read_outside
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
@@ -34,9 +35,9 @@ from portcheck.ir.walk import operations
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A name with the buffer that holds it between iterations; `is_number` for a size or flag."""
+    """A name or place with the buffer that holds it between iterations; `is_number` for a size or flag."""
 
-    name: str
+    slot: Slot
     view: View
     is_number: bool
 
@@ -53,15 +54,14 @@ def carried_names(context: Context, frame: Frame, block: cst.BaseSuite | None) -
             continue
         if isinstance(value, View) and not _is_rebound(block, name):
             continue
-        if isinstance(value, Items | Table) or _is_tensor(context, value):
-            raise NeedsUnrollingError
         found[name] = value
     return found
 
 
-def _is_tensor(context: Context, value: Value) -> bool:
-    """Whether `value` is a tensor of the caller's: a name bound to another part of it each time."""
-    return isinstance(value, Parameter) and context.facts[value.name].is_tensor
+def fits_no_buffer(context: Context, value: Value) -> bool:
+    """Whether `value` is an object, or a tensor of the caller's: a name bound to another part of it each time."""
+    is_tensor = isinstance(value, Parameter) and context.facts[value.name].is_tensor
+    return is_tensor or isinstance(value, Items | Table)
 
 
 def number_of(context: Context, value: Value) -> Expr | None:
@@ -69,13 +69,14 @@ def number_of(context: Context, value: Value) -> Expr | None:
     return as_number(context, value) if not isinstance(value, Unknown | Either) else None
 
 
-def held_in_memory(context: Context, name: str, value: Value) -> Carried | None:
-    """The buffer that holds `name` between rounds, with its first value stored; None if `value` fits in none."""
+def held_in_memory(context: Context, slot: Slot, value: Value) -> Carried | None:
+    """The buffer that holds `slot` between rounds, with its first value stored; None if `value` fits in none."""
+    name = hint_of(slot)
     number = number_of(context, value)
     if number is not None:
         view = allocate(context, name, number.dtype, (), Space.REGISTER, via="=")
         store(context, view, Operand(number, number.dtype), via="=")
-        return Carried(name, view, is_number=True)
+        return Carried(slot, view, is_number=True)
     if isinstance(value, View | Result):
         dtype = value.buffer.dtype if isinstance(value, View) else value.dtype
         space = value.buffer.space if isinstance(value, View) else value.space
@@ -83,40 +84,47 @@ def held_in_memory(context: Context, name: str, value: Value) -> Carried | None:
         view = allocate(context, name, dtype, value.shape, space, via="=")
         if source is not None:
             store(context, view, source, via="=")
-        return Carried(name, view, is_number=False)
+        return Carried(slot, view, is_number=False)
     return None
 
 
 def before_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
     """At the start of an iteration each carried name is what its buffer holds."""
     for item in carried:
-        frame.names[item.name] = load(context, item.view, is_tile=False).expression if item.is_number else item.view
+        value = load(context, item.view, is_tile=False).expression if item.is_number else item.view
+        put_into(context, frame, item.slot, value)
 
 
 def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
     """At the end of an iteration each carried name is put into its buffer; all are read before one is written."""
-    changed = [item for item in carried if _has_changed(context, frame.names.get(item.name), item)]
-    sources = [operand(context, frame.names[item.name]) for item in changed]
+    changed = [item for item in carried if _has_changed(context, frame, item)]
+    sources = [operand(context, value_in(frame, item.slot)) for item in changed]
     for item, source in zip(changed, sources, strict=True):
         if source is not None:
             store(context, item.view, source, via="=")
         else:
             context.opaque(
-                f"{item.name} is not understood at the end of the loop",
+                f"{hint_of(item.slot)} is not understood at the end of the loop",
                 "=",
                 writes=(item.view.buffer.name,),
                 kind=OpaqueKind.CONTROL,
             )
 
 
-def _has_changed(context: Context, value: Value | None, item: Carried) -> bool:
+def _has_changed(context: Context, frame: Frame, item: Carried) -> bool:
     """Whether a round leaves another value; raises NeedsUnrollingError for a tile that other names may stand for."""
-    if value is None or value is item.view:
-        return False
-    made = innermost(context)
-    if isinstance(value, View) and made is not None and value.buffer.name not in made.sites:
+    if is_alias(context, frame, item):
         raise NeedsUnrollingError
-    return True
+    value = value_in(frame, item.slot)
+    return value is not None and value is not item.view
+
+
+def is_alias(context: Context, frame: Frame, item: Carried) -> bool:
+    """Whether a round leaves a tile that was not made in it."""
+    value, made = value_in(frame, item.slot), innermost(context)
+    if value is item.view or not isinstance(value, View) or made is None:
+        return False
+    return value.buffer.name not in made.sites and value.buffer.space is not Space.REGISTER
 
 
 def after_loop(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
@@ -130,7 +138,7 @@ def escaping(
     """Names that hold a result of the loop's body after it: each is stored to a buffer at the body's end."""
     if block is None:
         return []
-    held = {item.name for item in carried}
+    held = {item.slot for item in carried}
     inside = {op.id for op in operations(body)}
     found: list[Carried] = []
     for name in assigned_names(block):

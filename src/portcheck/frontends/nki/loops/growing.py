@@ -29,18 +29,18 @@ class Growth:
 
 
 def grown(made: Round) -> list[Growth]:
-    """The lists that the round added to; raises NeedsUnrollingError for an older object that changed otherwise."""
+    """The older lists that the round added one element to, or those of an inner loop."""
     found: list[Growth] = []
     for item in made.changes.lasting():
         state = made.changes.before[id(item)][1]
         if not isinstance(item, Items) or item.lost or not _was_empty(state) or item.read > made.changes.since:
-            raise NeedsUnrollingError
+            continue
+        if item in made.plan.forgotten or any(item is other for other, _ in made.early):
+            continue
         if item.series is not None:
             found.append(Growth(item, item.series))
         elif len(item.held) == 1:
             found.append(Growth(item, item.held[0]))
-        else:
-            raise NeedsUnrollingError
     return found
 
 
@@ -122,9 +122,9 @@ def append(context: Context, target: Items, value: Value) -> None:
     if isinstance(value, Result) and value.view is None and any(made is not None for made in context.rounds):
         value = as_view(context, value) or value
     changing(context, target)
-    if target.lost or target.series is not None:
+    if target.series is not None and not target.lost:
         target.values.append(value)
-    target.held.append(value)
+    target.held.append(value)  # of a list that is not known, what it may hold
 
 
 def of_this_round(context: Context, target: Items, place: Value) -> Value | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -16,11 +16,14 @@ from portcheck.frontends.nki.loops.carrying import (
     carried_names,
     end_of_body,
     escaping,
+    fits_no_buffer,
     held_in_memory,
+    is_alias,
     number_of,
     stand_at,
 )  # fmt: skip
 from portcheck.frontends.nki.loops.growing import Growth, grown, settle
+from portcheck.frontends.nki.loops.losing import Changed, begin_without, end_without
 from portcheck.frontends.nki.loops.rounds import (
     ATTEMPTS,
     Form,
@@ -35,11 +38,12 @@ from portcheck.frontends.nki.loops.rounds import (
     last_of,
     length_of,
 )  # fmt: skip
+from portcheck.frontends.nki.loops.slots import Slot, hint_of, put_into, value_in
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.state.mutation import Changes, alike
+from portcheck.frontends.nki.state.mutation import Changes, alike, state_of
 from portcheck.frontends.nki.statements.skipping import leaves
 from portcheck.frontends.nki.values.data import allocate, settled
 from portcheck.frontends.nki.values.stacking import common_shape
@@ -53,7 +57,8 @@ class Kept:
     """A loop: the values of its variable, how that is bound, and what a round runs.
 
     `block` is the text of the body, if there is any, `emit` makes the operation of its operations. In a loop that is
-    traced Python runs the body once.
+    traced Python runs the body once. One that `may_lose` cannot be evaluated round by round: what its rounds hand on in
+    a way that is not followed is lost.
     """
 
     counter: Counter | None
@@ -63,22 +68,16 @@ class Kept:
     emit: Callable[[str, tuple[Op, ...]], object]
     name: str = ""
     is_traced: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class _Attempt:
-    """One evaluation of a body: what it gave, and what was found out."""
-
-    body: list[Op] = field(default_factory=list)
-    flow: Flow = field(default_factory=Flow)
-    ends: dict[str, Value] = field(default_factory=dict)
-    growth: list[Growth] = field(default_factory=list)
+    may_lose: bool = False
 
 
 def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[LeaveKind]]:
     """Evaluates the loop: how its body ends, and how paths through it leave. Raises NeedsUnrollingError."""
     carried = carried_names(context, frame, loop.block)
     plan = Plan(through_memory=frozenset(carried)) if loop.counter is None or loop.is_traced else _recalled(context)
+    unfit: dict[Slot, Value] = {name: value for name, value in carried.items() if fits_no_buffer(context, value)}
+    if unfit:
+        plan = _lost(loop, unfit).better(plan, through_memory=False)
     for _ in range(ATTEMPTS):
         names, had_left, marks = dict(frame.names), frame.may_have_left, context.marks()
         with context.builder.region() as before, context.journal.changes() as changes:
@@ -103,10 +102,20 @@ def _settled_late(context: Context, marks: tuple[int, ...], since: int, loop: It
     return [result for result in found if result.view is not None and result.view.buffer.name in written]
 
 
+def _lost(loop: Kept, values: Mapping[Slot, Value]) -> Changed:
+    """What is lost, where it may be; raises NeedsUnrollingError where the rounds may be evaluated one by one."""
+    if not loop.may_lose:
+        raise NeedsUnrollingError
+    changed = Changed()
+    for slot, value in values.items():
+        changed.lose(slot, value)
+    return changed
+
+
 def _recalled(context: Context) -> Plan:
     """What was found out about this loop when it was last evaluated on the same way, if it was."""
     found = context.plans.get(context.builder.path)
-    says_something = found is not None and (found.forms or found.through_memory or found.lasting)
+    says_something = found is not None and found != Plan(variable=found.variable)
     return replace(found, recalled=True) if found is not None and says_something else Plan()
 
 
@@ -123,31 +132,35 @@ def _tried(
 
 
 def _attempted(
-    context: Context, frame: Frame, loop: Kept, plan: Plan, carried: Mapping[str, Value]
+    context: Context, frame: Frame, loop: Kept, plan: Plan, names: Mapping[str, Value]
 ) -> tuple[Plan | None, Flow, frozenset[LeaveKind]]:
     """One evaluation; a better plan if there is one, and then what was emitted is of no use."""
     variable = context.bind_symbol(loop.name) if loop.counter is not None else ""
     plan = plan.over(variable)
+    carried = _carried(frame, plan, names)
     made = Round(Changes(), loop.counter, Symbol(variable, INT64) if variable else None, loop.is_traced, plan)
     for site, tile in plan.lasting.items():
         assert made.variable is not None and loop.counter is not None
         shape = common_shape(tile, length_of(loop.counter), made.variable)
         made.stacks[site] = allocate(context, site[0], tile.dtype, shape, tile.space, via="=")
-    memory = [_in_memory(context, name, carried[name], made) for name in carried if name in plan.through_memory]
+    memory = [_in_memory(context, slot, carried[slot], made) for slot in carried if slot in plan.through_memory]
     held = [item for item in memory if item is not None]
     with _round(context, made, held), context.builder.region() as body, context.journal.changes() as changes:
         made.changes = changes
         if made.variable is not None:
             loop.bind(made.variable)
+        begin_without(context, frame, plan)
         _begin(context, frame, made, carried)
         before_body(context, frame, held)
         flow = loop.run()
-        end_of_body(context, frame, held)
+        unfit = _end_of_body(context, frame, loop, held)
         if flow.kind is FlowKind.BREAK:
             context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)
-        growth = [] if loop.is_traced else grown(made)
+        growth, changed = ([], Changed()) if loop.is_traced else _changed(made)
+        for item in unfit:
+            changed.lose(item.slot, value_in(frame, item.slot), *(carried[other.slot] for other in held))
     left = leaves(body)
-    better = _better(context, frame, made, carried, left) or settle(context, made, growth, left)
+    better = _better(context, frame, loop, made, carried, left, changed) or _settled(context, loop, made, growth, left)
     if better is not None:
         return better, flow, left
     context.plans[context.builder.path] = replace(plan, recalled=False)
@@ -157,10 +170,54 @@ def _attempted(
         loop.emit(variable, tuple(body))
     _end(context, frame, made, carried, left)
     after_loop(context, frame, [*held, *escaped])
+    end_without(context, frame, plan)
     if left:
         for item in escaped:
-            frame.names[item.name] = context.unknown(context.fresh_symbol(item.name), "assigned in a loop that is left")
+            put_into(context, frame, item.slot, _left(context, hint_of(item.slot)))
     return None, flow, left
+
+
+def _left(context: Context, name: str) -> Value:
+    return context.unknown(context.fresh_symbol(name), "assigned in a loop that is left")
+
+
+def _carried(frame: Frame, plan: Plan, names: Mapping[str, Value]) -> dict[Slot, Value]:
+    """The names, and the numbers in objects, that rounds hand on, with what they are before the loop."""
+    places = sorted(plan.places, key=lambda place: (hint_of(place), place.item.age))
+    slots: list[Slot] = [*names, *places]
+    found = {slot: value_in(frame, slot) for slot in slots if slot not in plan.lost}
+    return {slot: value for slot, value in found.items() if value is not None}
+
+
+def _end_of_body(context: Context, frame: Frame, loop: Kept, held: list[Carried]) -> list[Carried]:
+    """Puts what is carried into its buffers; what must not be put there, where that may be lost."""
+    unfit = [item for item in held if loop.may_lose and is_alias(context, frame, item)]
+    end_of_body(context, frame, [item for item in held if item not in unfit])
+    return unfit
+
+
+def _changed(made: Round) -> tuple[list[Growth], Changed]:
+    """The lists that grew in the round, and how other objects that are older changed, there or where it ended early."""
+    growth = grown(made)
+    changed, targets = Changed(), {id(item.target) for item in growth}
+    for item in made.changes.lasting():
+        if id(item) not in targets:
+            changed.add(made, item, state_of(item))
+    for item, state in made.early:
+        changed.add(made, item, state)
+    return growth, changed
+
+
+def _settled(
+    context: Context, loop: Kept, made: Round, growth: list[Growth], left: frozenset[LeaveKind]
+) -> Plan | None:
+    """As `settle`; lists of which no series can be made are forgotten where that may be."""
+    try:
+        return settle(context, made, growth, left)
+    except NeedsUnrollingError:
+        if not loop.may_lose:
+            raise
+    return replace(made.plan, forgotten=made.plan.forgotten | {item.target for item in growth})
 
 
 @contextmanager
@@ -178,98 +235,106 @@ def _round(context: Context, made: Round, held: list[Carried]) -> Iterator[None]
         context.rounds.pop()
 
 
-def _in_memory(context: Context, name: str, value: Value, made: Round) -> Carried | None:
+def _in_memory(context: Context, slot: Slot, value: Value, made: Round) -> Carried | None:
     """The buffer of a carried name; none for a number in a body that Python runs once, where it does not advance."""
     if made.is_traced and number_of(context, value) is not None:
         return None
-    return held_in_memory(context, name, value)
+    return held_in_memory(context, slot, value)
 
 
-def _begin(context: Context, frame: Frame, made: Round, carried: Mapping[str, Value]) -> None:
+def _begin(context: Context, frame: Frame, made: Round, carried: Mapping[Slot, Value]) -> None:
     """Binds the numbers of which it is known, or to be found out, how they go on."""
-    for name, value in carried.items():
+    for slot, value in carried.items():
         number = number_of(context, value)
-        form = made.plan.forms.get(name)
-        if number is None or name in made.plan.through_memory:
+        form = made.plan.forms.get(slot)
+        if number is None or slot in made.plan.through_memory:
             continue
         if form is not None:
-            frame.names[name] = at_round(form, number, made)
+            put_into(context, frame, slot, at_round(form, number, made))
         else:
             context.counter += 1
-            made.guesses[name] = Symbol(f"@{name}{context.counter}", number.dtype)
-            frame.names[name] = made.guesses[name]
+            made.guesses[slot] = Symbol(f"@{hint_of(slot)}{context.counter}", number.dtype)
+            put_into(context, frame, slot, made.guesses[slot])
 
 
 def _better(
-    context: Context, frame: Frame, made: Round, carried: Mapping[str, Value], left: frozenset[LeaveKind]
-) -> Plan | None:
+    context: Context, frame: Frame, loop: Kept, made: Round, carried: Mapping[Slot, Value], left: frozenset[LeaveKind],
+    changed: Changed,
+) -> Plan | None:  # fmt: skip
     """The plan after this evaluation, if it found out something."""
     if made.plan.recalled:
         is_left = LeaveKind.LOOP in left and bool(made.plan.forms)
         if is_left or not are_as_planned(made) or not _go_on(context, frame, made, carried):
             return Plan()
-    for name, value in carried.items():
-        if number_of(context, value) is None and name not in made.plan.through_memory:
-            _check_same(context, frame, made, name, value)
-    tiles = [name for name, value in carried.items() if _goes_through_memory(context, value, name, made)]
-    if not made.guesses and not tiles:
+    for slot, value in carried.items():
+        ends = [value_in(frame, slot), *(names.get(slot) for names in made.ends)]
+        if _goes_on_otherwise(context, made, slot, value, ends):
+            changed.lose(slot, value, *ends)
+    if not loop.may_lose and (changed.lost or changed.forgotten):
+        raise NeedsUnrollingError
+    tiles = [slot for slot, value in carried.items() if _goes_through_memory(context, value, slot, made)]
+    if not made.guesses and not tiles and not changed:
         return None
     forms, memory = dict(made.plan.forms), {*made.plan.through_memory, *tiles}
-    for name in made.guesses:
-        form = _form(context, frame, made, name) if LeaveKind.LOOP not in left else None
+    for slot in made.guesses:
+        form = _form(context, frame, made, slot) if LeaveKind.LOOP not in left else None
         if form is None:
-            memory.add(name)
+            memory.add(slot)
         else:
-            forms[name] = form
-    return replace(made.plan, forms=forms, through_memory=frozenset(memory))
+            forms[slot] = form
+    better = replace(made.plan, forms=forms, through_memory=frozenset(memory))
+    return changed.better(better, through_memory=loop.counter is None)
 
 
-def _go_on(context: Context, frame: Frame, made: Round, carried: Mapping[str, Value]) -> bool:
+def _go_on(context: Context, frame: Frame, made: Round, carried: Mapping[Slot, Value]) -> bool:
     """Whether the numbers go on as planned, wherever the round ends."""
-    for name, form in made.plan.forms.items():
-        start = number_of(context, carried[name]) if name in carried else None
+    for slot, form in made.plan.forms.items():
+        start = number_of(context, carried[slot]) if slot in carried else None
         if start is None:
             continue
-        for names in (frame.names, *made.ends):
-            end = number_of(context, names[name]) if name in names else None
+        for value in (value_in(frame, slot), *(names.get(slot) for names in made.ends)):
+            end = number_of(context, value) if value is not None else None
             if end is None or not goes_on(form, start, end, made):
                 return False
     return True
 
 
-def _goes_through_memory(context: Context, value: Value, name: str, made: Round) -> bool:
-    return number_of(context, value) is None and _is_tile(value) and name not in made.plan.through_memory
+def _goes_through_memory(context: Context, value: Value, slot: Slot, made: Round) -> bool:
+    return number_of(context, value) is None and _is_tile(value) and slot not in made.plan.through_memory
 
 
 def _is_tile(value: Value) -> bool:
     return isinstance(value, View | Result)
 
 
-def _check_same(context: Context, frame: Frame, made: Round, name: str, value: Value) -> None:
-    """Something that is neither number nor tile must be after a round what it was before."""
-    ends = [frame.names.get(name), *(names.get(name) for names in made.ends)]
-    if not _is_tile(value) and not made.is_traced and not all(end is not None and alike(end, value) for end in ends):
-        raise NeedsUnrollingError
+def _goes_on_otherwise(context: Context, made: Round, slot: Slot, value: Value, ends: list[Value | None]) -> bool:
+    """Whether something that is neither number nor tile is not after a round what it was before."""
+    if made.is_traced or _is_tile(value) or slot in made.plan.through_memory or number_of(context, value) is not None:
+        return False
+    return not all(end is not None and alike(end, value) for end in ends)
 
 
-def _form(context: Context, frame: Frame, made: Round, name: str) -> Form | None:
-    end = number_of(context, frame.names[name]) if name in frame.names else None
-    form = form_of(end, name, made) if end is not None else None
-    if form is None or made.guesses[name].dtype.is_float:
+def _form(context: Context, frame: Frame, made: Round, slot: Slot) -> Form | None:
+    last = value_in(frame, slot)
+    end = number_of(context, last) if last is not None else None
+    form = form_of(end, slot, made) if end is not None else None
+    if form is None or made.guesses[slot].dtype.is_float:
         return None
     for names in made.ends:
-        early: Expr | None = number_of(context, names[name]) if name in names else None
-        if early is None or not agrees(form, early, name, made):
+        early: Expr | None = number_of(context, names[slot]) if slot in names else None
+        if early is None or not agrees(form, early, slot, made):
             return None
     return form
 
 
-def _end(context: Context, frame: Frame, made: Round, carried: Mapping[str, Value], left: frozenset[LeaveKind]) -> None:
+def _end(
+    context: Context, frame: Frame, made: Round, carried: Mapping[Slot, Value], left: frozenset[LeaveKind]
+) -> None:
     """What the names are after the loop."""
     if made.variable is None or made.counter is None:
         return
     stand_at(context, frame, made.variable.name, None if LeaveKind.LOOP in left else last_of(made.counter))
-    for name, form in made.plan.forms.items():
-        number = number_of(context, carried[name])
+    for slot, form in made.plan.forms.items():
+        number = number_of(context, carried[slot]) if slot in carried else None
         if number is not None:
-            frame.names[name] = after_rounds(form, number, made)
+            put_into(context, frame, slot, after_rounds(form, number, made))

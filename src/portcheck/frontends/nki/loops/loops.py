@@ -8,6 +8,7 @@ import libcst as cst
 
 from portcheck.frontends.nki.loops.carrying import before_body
 from portcheck.frontends.nki.loops.keeping import Kept, keep
+from portcheck.frontends.nki.loops.slots import put_into, value_in
 from portcheck.frontends.nki.objects.attributes import bind_target, items_of
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
@@ -72,7 +73,8 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
         before, marks, fuel = dict(frame.names), context.marks(), context.fuel
         with context.journal.changes() as changes:
             try:
-                return _kept(context, frame, statement, iterated, series)
+                may_lose = values is None and not can_unroll(context)
+                return _kept(context, frame, statement, iterated, series, may_lose=may_lose)
             except NeedsUnrollingError:
                 changes.undo()
         frame.names, frame.may_have_left = before, False
@@ -99,7 +101,9 @@ def _kind(context: Context, counter: Counter) -> AxisKind:
     return AxisKind.SEQUENTIAL if counter.semantics == "loop.dynamic" else AxisKind.UNROLLED
 
 
-def _kept(context: Context, frame: Frame, statement: cst.For, iterated: Value, series: Series | None) -> Flow:
+def _kept(
+    context: Context, frame: Frame, statement: cst.For, iterated: Value, series: Series | None, *, may_lose: bool
+) -> Flow:
     """The loop as a loop: over a range, or over the positions of a list."""
     target = statement.target
     if isinstance(iterated, Counter):
@@ -120,8 +124,9 @@ def _kept(context: Context, frame: Frame, statement: cst.For, iterated: Value, s
 
     name = target.value if isinstance(target, cst.Name) else "place"
     loop = Kept(
-        counter, statement.body, bind, lambda: context.run(context, frame, statement.body.body), emit, name, is_traced
-    )
+        counter, statement.body, bind, lambda: context.run(context, frame, statement.body.body), emit, name, is_traced,
+        may_lose,
+    )  # fmt: skip
     flow, left = keep(context, frame, loop)
     if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
         return Flow(flow.kind, flow.value)
@@ -198,21 +203,25 @@ def _kept_while(context: Context, frame: Frame, statement: cst.While) -> Flow:
 
     def run() -> Flow:
         held = context.carried[-1]
-        inside = {item.name: frame.names[item.name] for item in held}
+        inside = {item.slot: value_in(frame, item.slot) for item in held}
         with context.builder.region() as test:
             before_body(context, frame, held)
             condition = as_number(context, context.evaluate(context, frame, statement.test, ""))
         if condition is None or known(condition) is not None:
             condition = context.free_symbol(frame.segment.text(statement.test))
         tests.append((tuple(test), condition_of(condition)))
-        frame.names.update(inside)
+        for slot, value in inside.items():
+            if value is not None:
+                put_into(context, frame, slot, value)
         return context.run(context, frame, statement.body.body)
 
     def emit(variable: str, body: tuple[Op, ...]) -> None:
         test, condition = tests[-1]
         context.builder.emit(While, via="while", test=test, condition=condition, body=body)
 
-    flow, left = keep(context, frame, Kept(None, statement.body, lambda _: None, run, emit))
+    flow, left = keep(
+        context, frame, Kept(None, statement.body, lambda _: None, run, emit, may_lose=not can_unroll(context))
+    )
     if flow.kind in (FlowKind.RETURN, FlowKind.RAISE):
         return Flow(flow.kind, flow.value)
     return _otherwise(context, frame, statement, may_be_left=LeaveKind.LOOP in left)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType
 from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, plus, polynomial, same, times
-from portcheck.frontends.nki.values.values import Counter, Value, View, new_age
+from portcheck.frontends.nki.values.values import Counter, Items, Table, Value, View, new_age
 from portcheck.ir import (
     Apply,
     Expr,
@@ -25,9 +25,10 @@ from portcheck.ir import (
 from portcheck.ir.algebra import polynomial_of
 
 if TYPE_CHECKING:
-    from portcheck.frontends.nki.state.mutation import Changes
+    from portcheck.frontends.nki.loops.slots import Held, Slot
+    from portcheck.frontends.nki.state.mutation import Changes, Changing, State
 
-ATTEMPTS = 6
+ATTEMPTS = 9
 """Times that a body is evaluated, each with what the one before found out."""
 Site = tuple[str, str, int]
 """Where a round allocates a tile: the name it is for, its place in the text, and how often that came before."""
@@ -57,11 +58,16 @@ class Form:
 class Plan:
     """What is known before a body is evaluated: how numbers go on, which do so through memory, and which tiles last.
 
-    One that is `recalled` comes from an evaluation of the same text before and may not hold in this one.
+    `places` are the numbers in objects that go on too. What is `lost`, each with the values that it may be, and the
+    objects that are `forgotten` are not known in any round. One that is `recalled` comes from an evaluation of the same
+    text before and may not hold in this one.
     """
 
-    forms: Mapping[str, Form] = field(default_factory=dict)
-    through_memory: frozenset[str] = frozenset()
+    forms: Mapping[Slot, Form] = field(default_factory=dict)
+    through_memory: frozenset[Slot] = frozenset()
+    places: frozenset[Held] = frozenset()
+    lost: Mapping[Slot, tuple[Value, ...]] = field(default_factory=dict)
+    forgotten: frozenset[Items | Table] = frozenset()
     lasting: Mapping[Site, Made] = field(default_factory=dict)
     variable: str = ""
     recalled: bool = False
@@ -87,7 +93,8 @@ class Round:
     """The round that is being evaluated; `is_traced` says that Python runs it once, whatever the loop's length.
 
     `guesses` are the symbols that stand for numbers of which it is not known yet how they go on, `ends` what the names
-    held where the round ended early, `stacks` the tiles that last, one beside the other, by their site.
+    held where the round ended early, `early` the older objects that had changed there with
+    what they held, `stacks` the tiles that last, one beside the other, by their site.
     """
 
     changes: Changes
@@ -99,8 +106,9 @@ class Round:
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
     sites: dict[str, Site] = field(default_factory=dict)
     made: dict[Site, Made] = field(default_factory=dict)
-    guesses: dict[str, Symbol] = field(default_factory=dict)
-    ends: list[dict[str, Value]] = field(default_factory=list)
+    guesses: dict[Slot, Symbol] = field(default_factory=dict)
+    ends: list[dict[Slot, Value]] = field(default_factory=list)
+    early: list[tuple[Changing, State]] = field(default_factory=list)
     since: int = field(default_factory=new_age)
 
     def site(self, hint: str, place: str) -> Site:
@@ -145,7 +153,7 @@ def last_of(counter: Counter) -> Expr:
     return plus(counter.start, times(before, counter.step))
 
 
-def form_of(end: Expr, name: str, made: Round) -> Form | None:
+def form_of(end: Expr, name: Slot, made: Round) -> Form | None:
     """How the number that `name` stands for goes on, which is `end` at the end of a round; None if in no plain way."""
     guess = made.guesses[name]
     if refs_in(end):
@@ -227,7 +235,7 @@ def _are_one_kind(one: Made, other: Made) -> bool:
     return is_alike and all(map(same, one.shape, other.shape))
 
 
-def agrees(form: Form, end: Expr, name: str, made: Round) -> bool:
+def agrees(form: Form, end: Expr, name: Slot, made: Round) -> bool:
     """Whether a round that ends early leaves the number as `form` says."""
     other = form_of(end, name, made)
     if other is None or (other.step is None) is not (form.step is None):

@@ -89,6 +89,8 @@ class Context:
     """The accumulator registers of each engine that has any."""
     shown: dict[tuple[str, str], Buffer] = field(default_factory=dict)
     """The buffers that show another as elements of another dtype, by its name and that of the dtype."""
+    kept_numbers: set[str] = field(default_factory=set)
+    """The registers that hold Python's own numbers, which are too large to be written out where they are used."""
     via: str = ""
     mask: Grid | Expr | None = None
     loop_depth: int = 0

@@ -31,6 +31,7 @@ from portcheck.frontends.nki.values.values import (
     Unknown,
     Value,
     View,
+    new_age,
     obstacle_kind,
 )  # fmt: skip
 from portcheck.ir import OpaqueKind, Space, WriteMode
@@ -121,6 +122,12 @@ def _put_python(context: Context, owner: Items | Table, chosen: Sequence[Value],
     if isinstance(owner, Items):
         write_out(context, owner)
     changing(context, owner)
+    if owner.lost:  # what it may hold
+        if isinstance(owner, Items):
+            owner.held.append(value)
+        else:
+            owner.held["", new_age()] = value
+        return
     if key is not None and isinstance(owner, Table):
         owner.entries[key] = value
     elif isinstance(key, int) and isinstance(owner, Items) and -len(owner.values) <= key < len(owner.values):

@@ -10,12 +10,12 @@ import libcst as cst
 from portcheck.frontends.nki.expressions.evaluate import condition as evaluated_condition
 from portcheck.frontends.nki.expressions.evaluate import evaluate, truth
 from portcheck.frontends.nki.loops.carrying import end_of_body
+from portcheck.frontends.nki.loops.slots import standing
 from portcheck.frontends.nki.source.trees import children, read_outside
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.state.mutation import Changes, State, changing, put_back
+from portcheck.frontends.nki.state.mutation import Changes, State, changing, put_back, state_of
 from portcheck.frontends.nki.statements.merging import Joint, merge, merge_objects
 from portcheck.frontends.nki.statements.pairing import Pairing, paired, together
 from portcheck.frontends.nki.statements.returning import emit_return
@@ -200,10 +200,10 @@ def _leaves(body: Sequence[cst.CSTNode]) -> bool:
 def _emit_leaving(context: Context, frame: Frame, flow: Flow) -> None:
     if flow.kind in (FlowKind.BREAK, FlowKind.CONTINUE) and context.carried:
         made = context.rounds[-1]
-        if made is not None and not made.is_traced and made.changes.lasting():
-            raise NeedsUnrollingError
         if made is not None:
-            made.ends.append(dict(frame.names))
+            made.ends.append(standing(frame, made.plan.places))
+            early = () if made.is_traced else made.changes.lasting()
+            made.early.extend((item, state_of(item)) for item in early)
         end_of_body(context, frame, context.carried[-1])
     if flow.kind is FlowKind.BREAK:
         context.builder.emit(Leave, via="break", kind=LeaveKind.LOOP)

@@ -203,6 +203,7 @@ def _is_numeric(value: Value) -> bool:
 def _in_register(context: Context, joint: Joint, name: str, one: Value, other: Value) -> Value:
     """A number that is too large to be written out where it is used: each arm keeps it in a register."""
     view = allocate(context, name, INT64, (), Space.REGISTER, via="if")
+    context.kept_numbers.add(view.buffer.name)
     for body, value in zip(joint.bodies, (one, other), strict=True):
         with context.builder.continued(body):
             found = as_number(context, value)
