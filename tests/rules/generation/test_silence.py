@@ -11,7 +11,7 @@ import nki.isa as nisa
 import nki.language as nl
 
 @nki.jit
-def k(x: nl.ndarray):
+def k(x: nl.ndarray, y):
     out = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
     a = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
     p = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
@@ -28,6 +28,13 @@ def k(x: nl.ndarray):
         ("nisa.nc_matmul(p, a, a, perf_mode='doublerow')", ["PC805"]),
         ("nisa.dma_copy(dst=a, src=x.in_tiles())", []),
         ("nisa.dma_copy(dst=out, src=a.in_tiles())", ["PC804"]),
+        ("nisa.memset(a, x * 2)", []),
+        ("a * 2", ["PC802"]),
+        (
+            "b = nl.ndarray((128, 8), dtype=y, buffer=nl.sbuf); "
+            "nisa.scalar_tensor_tensor(a, a, nl.add, 1.0, nl.add, a, dtype=y)",
+            ["PC802"],
+        ),
     ],
 )
 def test_only_what_a_document_refuses_is_a_finding(line: str, expected: list[str]) -> None:

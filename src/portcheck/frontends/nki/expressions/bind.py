@@ -264,8 +264,9 @@ def as_dtype(context: Context, value: Value | None) -> DType | None:
             return None
         case Unknown():
             return dtype_of(context.number_of(value).name)
-        case KernelParameter(name) if not context.facts[name].is_tensor and (stated := context.stated_dtype(name)):
-            return stated
+        case KernelParameter(name) if not context.facts[name].is_tensor:
+            context.formats.add(name)
+            return context.stated_dtype(name) or dtype_of(context.scalar(name).name)
         case _:
             number = as_number(context, value)
             return dtype_of(number.name) if isinstance(number, Symbol) else None

@@ -203,7 +203,9 @@ def product_of_tiles(context: Context, left: Value, right: Value) -> Value:
 
 def on_tiles(context: Context, sign: str, operator: Operator, left: Value, right: Value, text: str) -> Value:
     """A Python operator between tiles, or a tile and a scalar: one instruction."""
-    note_form(context, Form.TILE_ARITHMETIC)
+    sides = (left, right)
+    if any(_is_own_tile(context, side) for side in sides) or all(is_tile(context, side) for side in sides):
+        note_form(context, Form.TILE_ARITHMETIC)
     call = Call(context, _described(operator, len((left, right))), sign, "")
     before, context.via = context.via, sign
     try:
@@ -255,6 +257,11 @@ def is_tile(context: Context, value: Value) -> bool:
     if isinstance(value, KernelParameter):
         return context.facts[value.name].is_tensor
     return isinstance(value, View | Result)
+
+
+def _is_own_tile(context: Context, value: Value) -> bool:
+    """Whether `value` is a tile that the kernel made: what it is given may be a number as well."""
+    return isinstance(value, Result) or (isinstance(value, View) and value.buffer.name not in context.facts)
 
 
 def _joined(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value:

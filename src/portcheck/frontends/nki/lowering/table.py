@@ -25,10 +25,11 @@ from portcheck.frontends.nki.lowering import (
     sums,
     viewing,
 )  # fmt: skip
+from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedError
 from portcheck.frontends.nki.values.data import as_view
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
-from portcheck.frontends.nki.values.values import Nothing, Result, Value, View
+from portcheck.frontends.nki.values.values import Nothing, Parameter, Result, Value, View
 from portcheck.ir import Opaque, OpaqueKind, ValueType, operations
 from portcheck.knowledge import Role, Semantics
 
@@ -172,6 +173,11 @@ def _is_without_operand(call: Call) -> bool:
     return any(isinstance(call.values.get(name), Nothing) for name in needed)
 
 
+def _is_format(context: Context, value: Value) -> bool:
+    """Whether `value` is a parameter that was used as a dtype, and so is no tensor."""
+    return isinstance(value, Parameter) and value.name in context.formats
+
+
 def not_understood(call: Call, reason: str, kind: OpaqueKind = OpaqueKind.CALL) -> Value:
     """`call` as an opaque operation that reads its arguments and writes its destinations.
 
@@ -181,7 +187,7 @@ def not_understood(call: Call, reason: str, kind: OpaqueKind = OpaqueKind.CALL) 
     given = [leaf for value in (*call.values.values(), *call.rest) for leaf in leaves_of(value)]
     written = [leaf for role in _WRITES for value in call.all(role) for leaf in leaves_of(value)]
     if call.misfits or (not written and not call.api.returns_value):
-        written = [as_view(context, value) or value for value in given]
+        written = [value if _is_format(context, value) else as_view(context, value) or value for value in given]
     read = [value for value in given if call.misfits or not any(value is item for item in written)]
     source = next((value for value in read if isinstance(value, View | Result)), None)
     shape = source.shape if isinstance(source, View | Result) else ()

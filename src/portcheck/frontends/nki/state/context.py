@@ -112,6 +112,8 @@ class Context:
     """What follows from all that, and from what it was worked out."""
     settled: list[Result] = field(default_factory=list)
     """The computed tiles that were given a buffer, in that order."""
+    formats: set[str] = field(default_factory=set)
+    """The parameters that were used as dtypes."""
     deepened: set[str] = field(default_factory=set)
     """The parameters that were seen to have more dimensions than were assumed."""
     noted: Noted = field(default_factory=Noted)
