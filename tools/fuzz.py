@@ -4,6 +4,7 @@ The same seed gives the same inputs. What fails is written to a folder, one inpu
 """
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -18,6 +19,8 @@ from fuzzing import cuda, nki
 
 ROOT = Path(__file__).parents[1]
 SIDES: dict[str, ModuleType] = {"cuda": cuda, "nki": nki}
+GARBAGE = 200_000
+"""New objects between two searches for garbage; the tables alone are more than the usual 700."""
 SLOWEST = 10
 """Seconds of the processor that one input may take."""
 
@@ -25,6 +28,7 @@ SLOWEST = 10
 def main() -> int:
     arguments = read_arguments()
     os.environ["PORTCHECK_DEBUG"] = "1"  # what fails is raised
+    gc.set_threshold(GARBAGE)
     signal.signal(signal.SIGPROF, _too_slow)
     failures = 0
     for name in arguments.side or SIDES:

@@ -84,6 +84,17 @@ def test_a_failure_inside_is_said_and_leaves_the_pair_not_verified(failing: str,
     assert _errors(report) == []
 
 
+def test_values_nested_too_deeply_are_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(program: Program) -> object:
+        return endless(program)
+
+    monkeypatch.setattr(CHECK, "evaluate", endless)
+    report = report_of(tmp_path, SCALING, SCALING_PORT)
+    assert report.verdict is Verdict.NOT_VERIFIED
+    assert "what the port computes: it is nested too deeply to be worked out" in report.not_checked
+    assert not any("bug" in said for said in report.not_checked)
+
+
 def test_the_wrong_port_is_blamed_where_nothing_fails(tmp_path: Path) -> None:
     assert _errors(report_of(tmp_path, SCALING, FAULTY_PORT))
 

@@ -4,6 +4,8 @@ import ast
 import random
 from collections.abc import Callable, Sequence
 
+from portcheck.frontends.nki.source.nodes import nodes_in
+
 NUMBERS = (0, 1, 2, 3, 4, 7, 8, 64, 127, 128, 129, 512, 513, -1, 1 << 31, 1 << 64, 0.0, 0.5, -1.5, 1e30, True, False)
 BINARY = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr,
@@ -39,14 +41,14 @@ class TreeMutations:
     def _expressions(self, tree: ast.AST) -> list[tuple[ast.AST, str, int]]:
         """Where expressions that are read stand: parent, field, place in the field (-1: the field itself)."""
         found: list[tuple[ast.AST, str, int]] = []
-        for node in ast.walk(tree):
+        for node in nodes_in(tree):
             for name, value in ast.iter_fields(node):
                 items = list(enumerate(value)) if isinstance(value, list) else [(-1, value)]
                 found.extend((node, name, at) for at, item in items if _is_read(item) and name != "decorator_list")
         return found
 
     def _put_expression(self, tree: ast.AST) -> None:
-        places, given = self._expressions(tree), [node for node in ast.walk(self._parsed()) if _is_read(node)]
+        places, given = self._expressions(tree), [node for node in nodes_in(self._parsed()) if _is_read(node)]
         if places and given:
             _put(self._random.choice(places), self._random.choice(given))
 
@@ -55,14 +57,14 @@ class TreeMutations:
         if places:
             first, second = self._random.choice(places), self._random.choice(places)
             one, other = _taken(first), _taken(second)
-            inside = {id(node) for node in ast.walk(one)} & {id(node) for node in ast.walk(other)}
+            inside = {id(node) for node in nodes_in(one)} & {id(node) for node in nodes_in(other)}
             if not inside:
                 _put(first, other)
                 _put(second, one)
 
     def _change_leaf(self, tree: ast.AST) -> None:
         leaves = [
-            node for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.keyword)
+            node for node in nodes_in(tree) if isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.keyword)
         ]
         if not leaves:
             return
@@ -77,7 +79,7 @@ class TreeMutations:
             leaf.arg = self._random.choice(self._names)
 
     def _change_operator(self, tree: ast.AST) -> None:
-        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp | ast.Compare | ast.AugAssign)]
+        nodes = [node for node in nodes_in(tree) if isinstance(node, ast.BinOp | ast.Compare | ast.AugAssign)]
         if not nodes:
             return
         node = self._random.choice(nodes)
@@ -87,7 +89,7 @@ class TreeMutations:
             node.op = self._random.choice(BINARY)()
 
     def _change_call(self, tree: ast.AST) -> None:
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        calls = [node for node in nodes_in(tree) if isinstance(node, ast.Call)]
         if not calls:
             return
         call, what = self._random.choice(calls), self._random.randrange(5)
@@ -105,7 +107,7 @@ class TreeMutations:
     def _blocks(self, tree: ast.AST) -> list[list[ast.stmt]]:
         return [
             value
-            for node in ast.walk(tree)
+            for node in nodes_in(tree)
             for name, value in ast.iter_fields(node)
             if name in ("body", "orelse", "finalbody") and isinstance(value, list) and value
         ]
@@ -116,7 +118,7 @@ class TreeMutations:
 
     def _put_statement(self, tree: ast.AST) -> None:
         block, place = self._place(tree)
-        given = [node for node in ast.walk(self._parsed()) if isinstance(node, ast.stmt)]
+        given = [node for node in nodes_in(self._parsed()) if isinstance(node, ast.stmt)]
         block.insert(place + self._random.randrange(2), self._random.choice(given))
 
     def _drop_statement(self, tree: ast.AST) -> None:
@@ -126,7 +128,7 @@ class TreeMutations:
 
     def _double_statement(self, tree: ast.AST) -> None:
         (block, place), (other, at) = self._place(tree), self._place(tree)
-        if not any(inner is other[at] for inner in ast.walk(block[place])) and not _holds(block[place], other):
+        if not any(inner is other[at] for inner in nodes_in(block[place])) and not _holds(block[place], other):
             other.insert(at, block[place])
 
     def _wrap_statement(self, tree: ast.AST) -> None:
@@ -156,7 +158,7 @@ def _is_read(node: object) -> bool:
 
 
 def _holds(node: ast.AST, block: list[ast.stmt]) -> bool:
-    return any(value is block for inner in ast.walk(node) for _, value in ast.iter_fields(inner))
+    return any(value is block for inner in nodes_in(node) for _, value in ast.iter_fields(inner))
 
 
 def _taken(place: tuple[ast.AST, str, int]) -> ast.AST:

@@ -110,6 +110,9 @@ def _isolated(run: Callable[[], Result], fallback: Result, what: str, failures: 
     """The result of `run`; if it fails, `fallback`, and the report says what was not looked at."""
     try:
         return run()
+    except RecursionError:
+        failures.append(f"{what}: it is nested too deeply to be worked out")
+        return fallback
     except Exception as error:
         if os.environ.get("PORTCHECK_DEBUG"):
             raise

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple, NoReturn, TypeVar
 
 from portcheck.ir.text.spelling import NAME, IrTextError
 
 # No branch can match what another branch of the same repetition matches, so reading is linear.
 _TOKEN = re.compile(
-    rf"""(?P<space>[ \t\r]+)
-    |(?P<string>"(?:[^"\\]|\\.)*")
+    rf"""[ \t\r]*(?:(?P<string>"(?:[^"\\]|\\.)*")
     |(?P<result>%[0-9]+)
     |(?P<number>0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)
     |(?P<word>parallel-asserted|{NAME.pattern})
-    |(?P<sign>>>>|<<|>>|<=|>=|==|!=|&&|\|\||\+=|->|//|[-+*/&|^~!<>=()\[\],:@])""",
+    |(?P<sign>>>>|<<|>>|<=|>=|==|!=|&&|\|\||\+=|->|//|[-+*/&|^~!<>=()\[\],:@])|$)""",
     re.ASCII | re.VERBOSE,
 )
 
@@ -31,6 +31,14 @@ class Token(NamedTuple):
 
 
 _END = Token("end", "the end of the line")
+_AHEAD = 1
+"""Tokens that are looked at behind the next one."""
+
+
+@lru_cache(maxsize=4096)
+def _token(kind: str, text: str) -> Token:
+    """A token; the same words and signs come again and again."""
+    return Token(kind, text)
 
 
 class Cursor:
@@ -38,7 +46,7 @@ class Cursor:
 
     def __init__(self, text: str, line: int) -> None:
         self.line = line
-        self._tokens = list(self._split(text))
+        self._tokens = [*self._split(text), *[_END] * (1 + _AHEAD)]
         self._next = 0
 
     def _split(self, text: str) -> list[Token]:
@@ -46,10 +54,10 @@ class Cursor:
         place = 0
         while place < len(text):
             match = _TOKEN.match(text, place)
-            if match is None or match.lastgroup is None:
-                self.fail(f"cannot read {text[place : place + 20]!r}")
-            if match.lastgroup != "space":
-                tokens.append(Token(match.lastgroup, match.group()))
+            if match is None:
+                self.fail(f"cannot read {text[place:].lstrip()[:20]!r}")
+            if match.lastgroup is not None:
+                tokens.append(_token(match.lastgroup, match[match.lastgroup]))
             place = match.end()
         return tokens
 
@@ -58,14 +66,13 @@ class Cursor:
         raise IrTextError(message, self.line)
 
     def peek(self, ahead: int = 0) -> Token:
-        """The next token, or one after it, without taking it."""
-        place = self._next + ahead
-        return self._tokens[place] if place < len(self._tokens) else _END
+        """The next token, or the one after it, without taking it."""
+        return self._tokens[self._next + ahead]
 
     def take(self) -> Token:
         """The next token."""
-        token = self.peek()
-        self._next += 1
+        token = self._tokens[self._next]
+        self._next += token is not _END
         return token
 
     def is_at_end(self) -> bool:
@@ -74,8 +81,8 @@ class Cursor:
 
     def accept(self, text: str) -> bool:
         """Takes the word or sign `text` if it is next, and says whether it was."""
-        token = self.peek()
-        if token.kind not in ("word", "sign") or token.text != text:
+        token = self._tokens[self._next]
+        if token.text != text or token.kind not in ("word", "sign"):
             return False
         self._next += 1
         return True
