@@ -118,4 +118,15 @@ CASES = (
         "        at += 1\n    return out\n",
         _same, 4, 7,
     ),
+    _case(
+        "places that a generator gives",
+        "def places(total, step):\n    for i in range((total + step - 1) // step):\n"
+        "        yield i, i * step, min(step, total - i * step)\n\n\n"
+        f"def k(x):\n{_MATRIX}    for i, first, count in places(p, 4):\n"
+        "        t = nl.ndarray((4, f), dtype=x.dtype, buffer=nl.sbuf)\n"
+        "        nisa.dma_copy(dst=t[:count], src=x[first:first + count])\n"
+        "        nisa.tensor_scalar(dst=t[:count], data=t[:count], op0=nl.add, operand0=2.0)\n"
+        "        nisa.dma_copy(dst=out[first:first + count], src=t[:count])\n    return out\n",
+        lambda given: given["x"] + 2, 10, 5,
+    ),
 )  # fmt: skip

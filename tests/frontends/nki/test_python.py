@@ -44,6 +44,16 @@ NUMBERS = {
     "a set counts once": ("c = set()\nc.add(1)\nc.add(1)\nnisa.memset(a, float(len(c) + 4))", 5.0),
     "pop and setdefault": ("d = {}\nd.setdefault('q', []).append(5.0)\nnisa.memset(a, d.pop('q').pop(0))", 5.0),
     "update": ("d = {'q': 1.0}\nd.update({'q': 2.0}, r=5.0)\nnisa.memset(a, d['r'])", 5.0),
+    "closures of a comprehension": ("f = [lambda: i for i in (1.0, 5.0)]\nnisa.memset(a, f[0]())", 5.0),
+    "closures with a default": ("f = [lambda i=i: i for i in (5.0, 1.0)]\nnisa.memset(a, f[0]())", 5.0),
+    "walrus in a comprehension": ("c = [z for v in (1.0, 5.0) if (z := v)]\nnisa.memset(a, z)", 5.0),
+    "a generator": (
+        "def f(n):\n    for i in range(n):\n        if i > 1:\n            yield i, 0.5\n    yield 1, 3.0\n"
+        "nisa.memset(a, sum([i * v for i, v in f(4)], -0.5))", 5.0,
+    ),
+    "a generator from generators": (
+        "def f(n):\n    if n:\n        yield n\n        yield from f(n - 1)\nnisa.memset(a, float(sum(f(2)) + 2))", 5.0,
+    ),
     "is": ("c = None\nnisa.memset(a, 5.0 if c is None and 3 is not None else 6.0)", 5.0),
 }  # fmt: skip
 
@@ -93,6 +103,13 @@ def test_a_helper_that_raises_says_what_holds() -> None:
     made = kernel("def f():\n    raise ValueError('no')\nif n > 3:\n    f()\nnisa.memset(a, 0.0)")
     assert opaques(made) == []
     assert [type(op).__name__ for op in made.body] == ["Alloc", "Alloc", "Assume", "Store"]
+
+
+@pytest.mark.parametrize("given", ["nisa.memset(a, 0.0)\n    yield 1", "yield 1\n    nisa.memset(b, 0.0)"])
+def test_a_generator_that_computes_takes_turns_with_its_caller_and_is_not_followed(given: str) -> None:
+    made = kernel(f"def f():\n    {given}\nfor i in f():\n    nisa.memset(a, 1.0)")
+    assert opaques(made)
+    assert not stores(made.body)
 
 
 TUPLES = "from collections import namedtuple\nPair = namedtuple('Pair', 'first second', defaults=[2])\n"

@@ -15,7 +15,7 @@ from portcheck.frontends.nki.lowering.accumulators import with_registers
 from portcheck.frontends.nki.objects.functions import all_parameters
 from portcheck.frontends.nki.objects.parameters import bind_parameters
 from portcheck.frontends.nki.source.discovery import is_kernel_mark
-from portcheck.frontends.nki.source.trees import names_stored_into
+from portcheck.frontends.nki.source.trees import is_generator, names_stored_into
 from portcheck.frontends.nki.state.context import Context, OutOfFuelError
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError
@@ -197,6 +197,8 @@ def call_function(
         if isinstance(function.node, cst.Lambda):
             return evaluate(context, frame, function.node.body)
         context.noted.functions[function.node] = function
+        if is_generator(function.node):
+            return _generated(context, frame, function)
         flow = run_block(context, frame, function.node.body.body)
     finally:
         context.inlining -= 1
@@ -207,6 +209,18 @@ def call_function(
         text = context.fresh_symbol(f"{function.name}()")
         return context.unknown(text, f"{function.name} returns from several places", value)
     return value
+
+
+def _generated(context: Context, frame: Frame, function: Function) -> Value:
+    """All that a generator gives, which it must do without computing: what it computes takes turns with its caller."""
+    frame.given, marks = Items([], is_list=True), context.marks()
+    with context.builder.region() as body, context.journal.changes() as changes:
+        flow = run_block(context, frame, function.node.body.body)
+    if not body and flow.kind in (FlowKind.NORMAL, FlowKind.RETURN) and not frame.may_have_left:
+        return frame.given
+    changes.undo()
+    context.release(marks)
+    return context.unknown(context.fresh_symbol(f"{function.name}()"), "a generator that does more than count")
 
 
 def _bind_arguments(

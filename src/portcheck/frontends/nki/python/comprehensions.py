@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from portcheck.frontends.nki.expressions.subscripts import key_of
@@ -9,6 +11,7 @@ from portcheck.frontends.nki.loops.growing import append
 from portcheck.frontends.nki.loops.keeping import Kept, keep
 from portcheck.frontends.nki.objects.attributes import bind_target, items_of
 from portcheck.frontends.nki.python.sequences import without_repeats
+from portcheck.frontends.nki.source.trees import names_bound_around
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow
@@ -42,45 +45,53 @@ def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) 
 def _evaluated(
     context: Context, frame: Frame, node: cst.ListComp | cst.GeneratorExp | cst.SetComp | cst.DictComp, hint: str
 ) -> Value | None:
-    frames = _frames(context, frame, node.for_in)
-    if frames is None:
-        return None
+    inner = _inner(frame, node)
     if isinstance(node, cst.DictComp):
-        return _dictionary(context, frames, node, hint)
-    values = [context.evaluate(context, inner, node.elt, hint) for inner in frames]
+        return _dictionary(context, inner, node, hint)
+    values: list[Value] = []
+
+    def add() -> bool:
+        values.append(context.evaluate(context, inner, node.elt, hint))
+        return True
+
+    if not _for_each(context, inner, node.for_in, add):
+        return None
     return without_repeats(values) if isinstance(node, cst.SetComp) else Items(values, is_list=True)
 
 
-def _dictionary(context: Context, frames: list[Frame], node: cst.DictComp, hint: str) -> Value | None:
+def _inner(frame: Frame, node: cst.CSTNode) -> Frame:
+    """The names of a comprehension: one set for all its elements; `:=` binds outside."""
+    outer = {name: frame.outer.get(name, frame) for name in names_bound_around(node)}
+    return Frame(frame.segment, frame, frame.depth, frame.stored, outer=outer)
+
+
+def _dictionary(context: Context, inner: Frame, node: cst.DictComp, hint: str) -> Value | None:
     made = Table({})
-    for inner in frames:
+
+    def add() -> bool:
         key = key_of(context.evaluate(context, inner, node.key, ""))
-        if key is None:
-            return None
-        made.entries[key] = context.evaluate(context, inner, node.value, hint)
-    return made
+        if key is not None:
+            made.entries[key] = context.evaluate(context, inner, node.value, hint)
+        return key is not None
+
+    return made if _for_each(context, inner, node.for_in, add) else None
 
 
-def _frames(context: Context, frame: Frame, clause: cst.CompFor) -> list[Frame] | None:
-    """The names for each element, in order; None when it is not known how many there are."""
-    values = items_of(context, context.evaluate(context, frame, clause.iter, ""))
+def _for_each(context: Context, inner: Frame, clause: cst.CompFor, add: Callable[[], bool]) -> bool:
+    """Runs `add` for each element, its names bound; False when it is not known how many there are, or it gives up."""
+    values = items_of(context, context.evaluate(context, inner, clause.iter, ""))
     if values is None:
-        return None
-    found: list[Frame] = []
+        return False
     for value in values:
-        inner = Frame(frame.segment, frame, frame.depth, frame.stored)
         if not bind_target(inner, clause.target, value, context):
-            return None
+            return False
         decided = [context.truth(context, context.evaluate(context, inner, test.test, "")) for test in clause.ifs]
         if None in decided:
-            return None
-        if not all(decided):
-            continue
-        below = [inner] if clause.inner_for_in is None else _frames(context, inner, clause.inner_for_in)
-        if below is None:
-            return None
-        found.extend(below)
-    return found
+            return False
+        below = clause.inner_for_in
+        if all(decided) and not (add() if below is None else _for_each(context, inner, below, add)):
+            return False
+    return True
 
 
 def _kept(context: Context, frame: Frame, node: cst.ListComp | cst.GeneratorExp, hint: str) -> Value | None:
@@ -90,7 +101,7 @@ def _kept(context: Context, frame: Frame, node: cst.ListComp | cst.GeneratorExp,
     if series is None or clause.ifs or clause.inner_for_in is not None:
         return None
     made = Items([], is_list=True)
-    inner = Frame(frame.segment, frame, frame.depth, frame.stored)
+    inner = _inner(frame, node)
     counter = Counter(integer(0), series.length, integer(1), "loop.list", "for")
     values = Range(start=counter.start, stop=counter.stop, step=counter.step)
 

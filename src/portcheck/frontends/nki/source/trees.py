@@ -83,6 +83,37 @@ def names_stored_into(body: cst.CSTNode) -> frozenset[str]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=1024)
+def is_generator(function: cst.FunctionDef | cst.Lambda) -> bool:
+    """Whether `function` itself has a `yield`."""
+    import libcst as cst
+
+    stack: list[cst.CSTNode] = [function.body]
+    while stack:
+        node = stack.pop()
+        if type(node) is cst.Yield:
+            return True
+        if type(node) is not cst.FunctionDef and type(node) is not cst.Lambda:
+            stack.extend(children(node))
+    return False
+
+
+@lru_cache(maxsize=1024)
+def names_bound_around(comprehension: cst.CSTNode) -> frozenset[str]:
+    """The names that `:=` in a comprehension binds, outside it."""
+    import libcst as cst
+
+    found: set[str] = set()
+    stack: list[cst.CSTNode] = [comprehension]
+    while stack:
+        node = stack.pop()
+        if type(node) is cst.NamedExpr and isinstance(node.target, cst.Name):
+            found.add(node.target.value)
+        if type(node) is not cst.Lambda:
+            stack.extend(children(node))
+    return frozenset(found)
+
+
 @lru_cache(maxsize=4096)
 def assigned_names(body: cst.CSTNode) -> tuple[str, ...]:
     """The names that `body` binds by assignment, in order of first appearance; loop variables included."""

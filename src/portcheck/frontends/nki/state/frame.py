@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from portcheck.frontends.nki.values.values import Function, Value, new_age
+from portcheck.frontends.nki.values.values import Function, Items, Value, new_age
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -24,6 +24,7 @@ class Frame:
     `depth` counts the calls that were inlined to get here, `root` is the function's own node. `may_have_left` says
     that what follows may not run: something before it may have returned, in a way that is not written out. `outer` has
     the frames whose names it declares as `nonlocal` or `global`. The frame of a file's own names has it as its `scope`.
+    What a generator gives is added to `given`.
     """
 
     segment: Segment
@@ -37,6 +38,7 @@ class Frame:
     age: int = field(default_factory=new_age, init=False, repr=False)
     scope: Scope | None = None
     method: Function | None = None
+    given: Items | None = None
 
     def find(self, name: str) -> Value | None:
         """The value of `name` here or in a frame around this one."""

@@ -8,7 +8,8 @@ import libcst as cst
 
 from portcheck.frontends.nki.expressions.evaluate import evaluate, truth
 from portcheck.frontends.nki.loops import loops
-from portcheck.frontends.nki.objects.attributes import bind_target
+from portcheck.frontends.nki.loops.growing import append
+from portcheck.frontends.nki.objects.attributes import bind_target, items_of
 from portcheck.frontends.nki.objects.classes import define_class
 from portcheck.frontends.nki.objects.functions import define_function
 from portcheck.frontends.nki.python.comparing import comparison
@@ -213,9 +214,23 @@ def _is_return(statement: cst.CSTNode) -> bool:
 def _expression(context: Context, frame: Frame, value: cst.BaseExpression) -> None:
     if isinstance(value, cst.SimpleString | cst.FormattedString | cst.Ellipsis):
         return
+    if isinstance(value, cst.Yield) and frame.given is not None:
+        _give(context, frame, value, frame.given)
+        return
     result = evaluate(context, frame, value)
     if isinstance(result, Unknown) and not isinstance(value, cst.Call):
         context.opaque(result.reason, result.text, reads=buffers_of(context, result), kind=result.kind)
+
+
+def _give(context: Context, frame: Frame, node: cst.Yield, given: Items) -> None:
+    """A `yield`: what is given is added to all that the generator gives."""
+    source = node.value.item if isinstance(node.value, cst.From) else node.value
+    value = evaluate(context, frame, source) if source is not None else NONE
+    values = items_of(context, value) if isinstance(node.value, cst.From) else [value]
+    if values is None:
+        raise UnfollowedError("it gives all of something that is not known")
+    for item in values:
+        append(context, given, item)
 
 
 def _assume(context: Context, value: Value, text: str) -> None:
