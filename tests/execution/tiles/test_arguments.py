@@ -217,3 +217,34 @@ def kernel(x, y):
         done = executed(text, {"x": np.ones((2, 3), x), "y": np.ones((2, 3), y)})
         assert done.events == ()
         assert (done.results[0] == factor).all(), (x, y)
+
+
+def test_kernels_may_ask_for_different_arguments() -> None:
+    text = (
+        NEW
+        + """
+def first(x, factor):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    a = nl.load(x)
+    nisa.tensor_scalar(dst=a, data=a, op0=nl.multiply, operand0=factor)
+    nl.store(out, a)
+    return out
+
+
+@nki.jit
+def second(y):
+    n, m = y.shape
+    out = nl.ndarray((n, m), dtype=y.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.load(y))
+    return out
+"""
+    )
+    x, y = normal(1, 4, 3), normal(2, 5, 6)
+    done = executed(text, {"x": x, "factor": 2.0, "y": y, "rows": 4})
+    assert done.events == ()
+    assert (done.returned["first"][0] == 2 * x).all() and (done.returned["second"][0] == y).all()
+    with pytest.raises(InputError, match="nothing in second is called z"):
+        executed(text, {"x": x, "factor": 2.0, "y": y, "z": 1})
+    with pytest.raises(InputError, match="rows is 3 by its argument and 4"):
+        executed(text, {"x": x, "factor": 2.0, "y": y, "rows": 3})

@@ -15,7 +15,7 @@ from portcheck.execution.tiles.dtypes import compared
 from portcheck.execution.tiles.events import Event, EventKind
 from portcheck.execution.tiles.machine import Machine, Number, Run
 from portcheck.execution.tiles.memory import Memory, holding
-from portcheck.ir import Const, Expr, Kernel, Launch, Parameter, Space, Symbol, operations, symbols_in
+from portcheck.ir import Const, Expr, Kernel, Launch, Parameter, Program, Space, Symbol, operations, symbols_in
 from portcheck.ir.walk import expressions
 
 Argument: TypeAlias = "Value | Number | str | None | np.dtype[Any] | Sequence[Argument] | Mapping[str, Argument]"
@@ -60,7 +60,7 @@ def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argu
                 _bind_tensor(found, run, parameter, flat[name])
             elif flat.get(name) is not None:
                 raise InputError(f"{name} is a tensor of {kernel.name}", f"give an array for {name}")
-    for name in check_known(kernel, arguments):
+    for name in names_in(kernel):
         is_so = compared(name, found.dtypes)
         if is_so is not None:
             found.symbols.setdefault(name, is_so)
@@ -130,17 +130,24 @@ def _bind_extent(found: _Bound, extent: Expr, size: int, origin: str) -> None:
         raise InputError(f"{origin} is {extent.value} in {found.kernel.name}, and {size} in the array")
 
 
-def check_known(kernel: Kernel, arguments: Mapping[str, Argument]) -> set[str]:
-    """The names in `kernel`; InputError for an argument that nothing is called by, nor an attribute of one."""
-    known = {parameter.name for parameter in kernel.parameters}
-    for op in operations(kernel.body):
-        for expression in expressions(op):
-            known |= symbols_in(expression)
+def check_known(program: Program, arguments: Mapping[str, Argument]) -> None:
+    """Raises InputError for an argument that nothing in `program` is called by, nor an attribute of one."""
+    known = set().union(*map(names_in, program.kernels))
     beginnings = {_beginning(name) for name in known}
+    where = program.launches[-1].kernel if program.launches else program.path
     for name in arguments:
         if name not in known and _beginning(name) not in beginnings:
-            hint = did_you_mean(name, sorted(known)) or f"{kernel.name} takes {', '.join(sorted(known)) or 'nothing'}"
-            raise InputError(f"nothing in {kernel.name} is called {name}, which an argument is given for", hint)
+            hint = did_you_mean(name, sorted(known)) or f"{where} takes {', '.join(sorted(known)) or 'nothing'}"
+            raise InputError(f"nothing in {where} is called {name}, which an argument is given for", hint)
+
+
+def names_in(kernel: Kernel) -> set[str]:
+    """What a kernel has names for: its parameters, their sizes, and the symbols of its text."""
+    known = {parameter.name for parameter in kernel.parameters}
+    for parameter in kernel.parameters:
+        known.update(*map(symbols_in, parameter.type.shape))
+    for op in operations(kernel.body):
+        known.update(*map(symbols_in, expressions(op)))
     return known
 
 

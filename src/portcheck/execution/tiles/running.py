@@ -10,7 +10,7 @@ import numpy as np
 from portcheck.core.errors import InputError, did_you_mean
 from portcheck.execution.arithmetic.formats import Value
 from portcheck.execution.tiles.activations import scalar_calls
-from portcheck.execution.tiles.binding import Argument, bound
+from portcheck.execution.tiles.binding import Argument, bound, check_known
 from portcheck.execution.tiles.cores import run_beside
 from portcheck.execution.tiles.events import STOPS, Choice, Event, EventKind, EventLog, Stop
 from portcheck.execution.tiles.expressions import integer_of
@@ -90,6 +90,8 @@ def run_on_ranks(
     knowledge = load()
     shared = Run(options=chosen, chip=_chip(knowledge, chosen.target), knowledge=knowledge)
     shared.random = None if chosen.draws is None else np.random.default_rng(chosen.draws)
+    for given in arguments:
+        check_known(program, given)
     outcomes = [_Outcome() for _ in arguments]
     try:
         with np.errstate(all="ignore"):
