@@ -411,7 +411,9 @@ class _Maker(Drawing):
         return {"kind": self.some(list(LeaveKind))}
 
     def returned(self) -> dict[str, Any]:
-        return {"buffers": tuple(name for name, *_ in self.buffers if self.draw(st.booleans()))}
+        buffers = tuple(name for name, *_ in self.buffers if self.draw(st.booleans()))
+        shapes = tuple(self.expressions() for _ in buffers) if self.draw(st.booleans()) else ()
+        return {"buffers": buffers, "shapes": shapes}
 
     def call(self) -> dict[str, Any]:
         names = {"reads": self.some(((), ("x", "unknown"))), "writes": self.some(((), ("x", "via")))}

@@ -86,6 +86,7 @@ OPERATIONS = [
     ("%9: branch %5", "  %6: leave iteration", "else", "  %7: return"),
     ("%9: branch threadIdx.x == 0",),
     ("%9: return y, tile",),
+    ("%9: return y[4, 8], tile[], ss[n * 2]",),
     ('%9: return via via "return" @1:1-7',),
     ("%9 = call helper(%3, 2) reads(x) writes(y, ss) -> float32",),
     ('%9: call "ns::f<int>"()',),

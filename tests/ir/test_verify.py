@@ -20,6 +20,9 @@ def loaded(*extents: int | str) -> str:
 
 # valid twin, faulty lines, what is said of them
 TWINS: dict[str, tuple[Lines, Lines, str]] = {
+    "a shape for each of what is returned": (
+        ("%9: return y[4, 8], tile[2]",), ("%9: return y[4, 8], tile",), "%9 return: 1 shapes for 2 buffers",
+    ),
     "id used twice": (
         ("%9: barrier block", "%10: barrier block"),
         ("%9: barrier block", "%9: barrier block"),

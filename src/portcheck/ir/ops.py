@@ -338,9 +338,13 @@ class Leave(Operation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Return(Operation):
-    """Ends the kernel for the threads that reach it; `buffers` are what a port hands back, in order."""
+    """Ends the kernel for the threads that reach it; `buffers` are what a port hands back, in order.
+
+    `shapes` are those that the buffers are seen in, row-major (empty: each in its own).
+    """
 
     buffers: tuple[str, ...] = ()
+    shapes: tuple[tuple[Expr, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -271,6 +271,8 @@ class _KernelChecker:
             case Random() if op.state and op.state not in scope.buffers:
                 yield f"the state {op.state!r} is no buffer that this can see"
             case Return():
+                if op.shapes and len(op.shapes) != len(op.buffers):
+                    yield f"{len(op.shapes)} shapes for {len(op.buffers)} buffers"
                 for buffer in op.buffers:
                     if buffer not in scope.buffers:
                         yield f"{buffer!r} is returned and is no buffer that this can see"

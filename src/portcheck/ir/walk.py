@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from portcheck.ir.access import Access
 from portcheck.ir.expr import Expr
@@ -187,6 +188,8 @@ def _beside_operands(op: Op) -> tuple[Expr | None, ...]:
             return (op.participants,)
         case Collective():
             return (op.send_to, op.receive_from)
+        case Return():
+            return tuple(chain.from_iterable(op.shapes))
         case _:
             return ()
 

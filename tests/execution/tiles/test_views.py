@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.execution.tiles.ports import normal
+import pytest
+from tests.execution.tiles.ports import NEW, normal
+from tests.execution.tiles.ports import executed as executed_text
 
 from portcheck.execution.tiles import EventKind, Execution, run
 from portcheck.ir.text import parse_program
@@ -64,3 +66,57 @@ def test_half_an_element_is_not_enough() -> None:
         (EventKind.UNINITIALISED_READ, (0, 2), 2)
     ]
     assert (done.results[0][0, :2] == 0).all() and done.results[0][1, 0] == normal(1, 2, 3)[1, 0]
+
+
+RETURNED = (
+    NEW
+    + """
+def kernel(x):
+    n, m = x.shape
+    out = nl.ndarray((n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.load(x))
+    return {returned}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("returned", "shape"),
+    [("out", (6, 4)), ("out.reshape((n * m,))", (24,)), ("out.reshape((2, n // 2, m))", (2, 3, 4))],
+)
+def test_a_result_has_the_shape_that_it_is_returned_in(returned: str, shape: tuple[int, ...]) -> None:
+    done = executed_text(RETURNED.format(returned=returned), {"x": normal(1, 6, 4)})
+    assert done.events == ()
+    assert (done.results[0] == normal(1, 6, 4).reshape(shape)).all() and done.results[0].shape == shape
+
+
+@pytest.mark.parametrize(("shape", "is_right"), [("[3:int64, 2:int64]", True), ("[3:int64, 3:int64]", False)])
+def test_a_shape_of_other_size_ends_the_run(shape: str, is_right: bool) -> None:
+    text = TEXT.format(
+        body="  %5: copy out{part} = a{part} @6:1-9".replace("{part}", PART.format(3)), viewed="uint8[24:int64]",
+        result="float32[2:int64, 3:int64]", part=PART.format(3),
+    )  # fmt: skip
+    done = run(parse_program(text.replace("return out", f"return out{shape}")), {"x": normal(1, 2, 3)})
+    assert (done.stopped is None) == is_right
+    assert done.stopped is None or done.stopped.kind is EventKind.SHAPE_MISMATCH
+
+
+GATHERED = (
+    NEW
+    + """
+def kernel(x, at):
+    n, m = x.shape
+    k, one = at.shape
+    out = nl.ndarray((k, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    index = nl.load(at)
+    nisa.dma_copy(dst=out, src=x.ap(pattern=[[m, k], [1, m]], vector_offset=index, indirect_dim=0))
+    return out
+"""
+)
+
+
+def test_a_tensor_without_elements_has_none_to_read() -> None:
+    places = np.array([[0], [1]], np.int32)
+    assert executed_text(GATHERED, {"x": normal(1, 2, 3), "at": places}).events == ()
+    done = executed_text(GATHERED, {"x": normal(1, 0, 3), "at": places})
+    assert EventKind.OUT_OF_BOUNDS in [event.kind for event in done.faults]

@@ -40,7 +40,7 @@ class Elements:
     def of(self, values: Value) -> Value:
         """The elements of a flat array; where they are strided, a window into it."""
         if self.flat is not None:
-            return cast(Value, values[self.flat])
+            return cast(Value, values[self.flat]) if values.size else np.zeros(self.flat.shape, values.dtype)
         size = values.itemsize
         strides = [stride * size for stride in self.strides]
         return np.ndarray(self.shape, values.dtype, values.view(np.uint8), self.start * size, strides)

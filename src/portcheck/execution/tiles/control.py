@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from enum import Enum, auto
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ import numpy as np
 from portcheck.core.errors import InputError
 from portcheck.execution.tiles import computing, moving, reducing
 from portcheck.execution.tiles.events import EventKind
-from portcheck.execution.tiles.expressions import integer_of, number_of, undefined_in, value_of
+from portcheck.execution.tiles.expressions import integer_of, number_of, shape_of, undefined_in, value_of
 from portcheck.execution.tiles.machine import Instance, Number
 from portcheck.ir import (
     Alloc,
@@ -169,6 +170,11 @@ def _return(instance: Instance, op: Return) -> None:
     instance.machine.returned = op.buffers
     for name in op.buffers:
         instance.machine.made.setdefault(name, instance.memory(name))
+    for name, extents in zip(op.buffers, op.shapes, strict=False):
+        shape, own = shape_of(instance, extents), instance.memory(name)
+        if math.prod(shape) != own.size:
+            raise instance.stop(EventKind.SHAPE_MISMATCH, op, f"{name} is {own.shape}, and is returned as {shape}")
+        instance.machine.seen[name] = shape
 
 
 def _assume(instance: Instance, op: Assume) -> None:

@@ -133,7 +133,12 @@ def _launch(
         for machine, outcome in zip(machines, outcomes, strict=True):
             outcome.arrays.update({name: contents(memory) for name, memory in machine.tensors.items()})
             outcome.arrays.update({name: contents(memory) for name, memory in machine.made.items()})
-            outcome.returned[launch.kernel] = tuple(contents(memory) for memory in _results(machine))
+            outcome.returned[launch.kernel] = tuple(_returned(machine, memory) for memory in _results(machine))
+
+
+def _returned(machine: Machine, memory: Memory) -> Value:
+    """A result in the shape that it is handed back in."""
+    return contents(memory).reshape(machine.seen.get(memory.name, memory.shape))
 
 
 _RANK = "rank_id"

@@ -323,7 +323,18 @@ class OperationParser(ExpressionParser):
 
     def _return(self, cursor: Cursor) -> Fields:
         has_buffers = cursor.peek().kind in ("word", "string") and not _is_via(cursor)
-        return {"buffers": cursor.names() if has_buffers else ()}
+        found: list[tuple[str, tuple[Expr, ...] | None]] = []
+        while has_buffers and (not found or cursor.accept(",")):
+            found.append((cursor.name(), self._shape_in_brackets(cursor)))
+        shapes = tuple(shape for _, shape in found if shape is not None)
+        return {"buffers": tuple(name for name, _ in found), "shapes": shapes}
+
+    def _shape_in_brackets(self, cursor: Cursor) -> tuple[Expr, ...] | None:
+        if not cursor.accept("["):
+            return None
+        shape = () if cursor.peek().text == "]" else self.expressions(cursor)
+        cursor.expect("]")
+        return shape
 
     def _call_of_helper(self, cursor: Cursor) -> Fields:
         callee, arguments = cursor.name(), self.list_in_parentheses(cursor)

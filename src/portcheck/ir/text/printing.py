@@ -248,7 +248,9 @@ class _Printer(ExpressionPrinter):
             case Leave():
                 return f"leave {op.kind}"
             case Return():
-                return joined("return", ", ".join(map(name_text, op.buffers)))
+                shapes = op.shapes or ((),) * len(op.buffers)
+                seen = [f"[{self.list(shape)}]" if op.shapes else "" for shape in shapes]
+                return joined("return", ", ".join(map("".join, zip(map(name_text, op.buffers), seen, strict=False))))
             case Call():
                 head = f"call {name_text(op.callee)}({self.list(op.arguments)})"
                 return joined(head, names_clause("reads", op.reads), names_clause("writes", op.writes))

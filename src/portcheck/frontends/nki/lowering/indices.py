@@ -29,6 +29,7 @@ from portcheck.ir import (
     Barrier,
     Check,
     CheckKind,
+    Const,
     Expr,
     OpaqueKind,
     Scope,
@@ -62,6 +63,8 @@ def three(numbers: Sequence[Expr | None]) -> tuple[Expr, Expr, Expr]:
     present = [number for number in numbers if number is not None]
     if len(present) != len(numbers) or not 1 <= len(present) <= 3:
         raise MisunderstoodError("the range is not understood", OpaqueKind.CONTROL)
+    if any(isinstance(number, Const) and isinstance(number.value, float) for number in present):
+        raise MisunderstoodError("a range of numbers that are not whole", OpaqueKind.CONTROL)
     if len(present) == 3 and known_int(present[2]) == 0:
         raise MisunderstoodError("the range has no step", OpaqueKind.CONTROL)
     if len(present) == 1:

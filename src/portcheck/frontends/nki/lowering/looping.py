@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from portcheck.core.dtype import INT32, INT64
 from portcheck.frontends.nki.expressions.bind import Call
+from portcheck.frontends.nki.lowering.indices import three
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.data import Operand, allocate, as_number, load, store
 from portcheck.frontends.nki.values.values import NONE, Function, Value, View
@@ -17,10 +18,8 @@ from portcheck.knowledge import Role
 def counted(call: Call) -> Value:
     """The body for every number of a range; its steps are in order."""
     context, function = call.context, _body(call)
-    start, stop = call.number(Role.START), call.number(Role.STOP)
-    step = call.number(Role.STEP) or integer(1)
-    if start is None or stop is None:
-        raise MisunderstoodError("the range is not understood", OpaqueKind.CONTROL)
+    ends = call.number(Role.START), call.number(Role.STOP)
+    start, stop, step = three([*ends, call.number(Role.STEP) or integer(1)])
     parameters = function.node.params.params
     variable = context.bind_symbol(parameters[0].name.value if parameters else "i")
     with _round(call) as body:

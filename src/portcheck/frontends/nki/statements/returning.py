@@ -8,6 +8,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.flow import Flow
 from portcheck.frontends.nki.values.arithmetic import is_one, product
 from portcheck.frontends.nki.values.data import allocate, as_view, resolved
+from portcheck.frontends.nki.values.fitting import same_shape
 from portcheck.frontends.nki.values.leaves import buffers_of, leaves_of
 from portcheck.frontends.nki.values.values import NONE, Items, Nothing, Parameter, Result, Unknown, View
 from portcheck.frontends.nki.values.views import access, linear, symbol_of
@@ -21,17 +22,20 @@ def emit_return(context: Context, flow: Flow) -> None:
     if isinstance(value, Items) and (value.lost or value.series is not None):
         value = context.unknown("return", value.lost or "a list of unknown length", *leaves_of(value))
     values = value.values if isinstance(value, Items) else [] if isinstance(value, Nothing) else [value]
-    buffers: list[str] = []
+    views: list[View] = []
     for item in values:
         view = as_view(context, item) if isinstance(item, View | Result | Parameter) else None
         if view is not None:
-            buffers.append(_handed_back(context, view).buffer.name)
+            views.append(_handed_back(context, view))
         elif isinstance(item, Unknown):
             reason = f"returns something that is not understood: {item.reason}"
             context.opaque(reason, "return", reads=buffers_of(context, item), kind=item.kind)
-    context.results = tuple(buffers) or context.results
+    buffers = tuple(view.buffer.name for view in views)
+    context.results = buffers or context.results
+    is_plain = all(same_shape(view.shape, view.buffer.shape) for view in views)
+    shapes = () if is_plain else tuple(view.shape for view in views)
     place = {} if flow.span is None else {"span": flow.span}
-    context.builder.emit(Return, via="return", buffers=tuple(buffers), **place)
+    context.builder.emit(Return, via="return", buffers=buffers, shapes=shapes, **place)
 
 
 def _handed_back(context: Context, view: View) -> View:

@@ -288,7 +288,10 @@ def _unused(wanted: str, taken: set[str]) -> str:
 
 
 def mask_over_view(mask: Grid | Expr | None, view: View) -> Expr | None:
-    """`mask` over the symbols of `view`: the same index variables, others by position from the last."""
+    """`mask` over the symbols of `view`: the same index variables, others by position from the last.
+
+    Raises MisunderstoodError for one about a dimension that the view does not have.
+    """
     if mask is None or not isinstance(mask, Grid):
         return mask
     own = {dimension.symbol for dimension in view.dimensions}
@@ -296,6 +299,9 @@ def mask_over_view(mask: Grid | Expr | None, view: View) -> Expr | None:
     for dimension, target in zip(reversed(mask.dimensions), reversed(view.dimensions), strict=False):
         if dimension is not None and dimension.symbol not in own:
             replaced[dimension.symbol] = symbol_of(target)
+    lacking = {dimension.symbol for dimension in mask.dimensions if dimension is not None} - own - replaced.keys()
+    if lacking & symbols_in(mask.expression):
+        raise MisunderstoodError("the mask is about a dimension that the tile does not have", OpaqueKind.MEMORY)
     return substitute(mask.expression, replaced)
 
 

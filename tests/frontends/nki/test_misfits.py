@@ -1,0 +1,65 @@
+"""What does not fit is kept as not understood; where sizes are not known, what is certain of them holds."""
+
+from __future__ import annotations
+
+import pytest
+from tests.frontends.nki.instructions import obstacles, on_tiles
+from tests.frontends.nki.test_first_generation import kernel as legacy
+
+from portcheck.ir import Compute, Kernel, Return, Symbol, integer, operations, symbols_in
+from portcheck.ir.walk import expressions
+
+
+def names(made: Kernel) -> set[str]:
+    return {name for op in operations(made.body) for part in expressions(op) for name in symbols_in(part)}
+
+
+LOOP = "def f(n):\n    nisa.memset(a[:, nl.ds(n, 1)], value=0.0)\nnl.fori_loop(0, 8, f, {step})"
+
+
+@pytest.mark.parametrize(("step", "reasons"), [(2, []), (0, ["nl.fori_loop: the range has no step"])])
+def test_a_loop_of_the_device_has_a_step(step: int, reasons: list[str]) -> None:
+    assert obstacles(on_tiles(LOOP.format(step=step))) == reasons
+
+
+OLD = "i = nl.arange({count})[:, None]\nj = nl.arange(8)[None, :]\nt = nl.load(x[i, j])\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "store", "is_understood"),
+    [
+        ("4", "nl.store(y[i, j], t)", True),
+        ("0.5", "nl.store(y[i, j], t)", False),
+        ("4", "nl.store(y[i, j], t, mask=i < 3)", True),
+        ("4", "nl.store(y[3], 1.0, mask=i < 3)", False),
+        ("4", "nl.store(y[i, j], nl.broadcast_to(nl.expand_dims(t, 2), shape=(4, 8)))", False),
+    ],
+)
+def test_a_dimension_that_does_not_fit_is_bound_to_nothing(count: str, store: str, is_understood: bool) -> None:
+    made = legacy("nl.device_print('', y[0, 0])\n" + OLD.format(count=count) + store)
+    assert (obstacles(made) == []) == is_understood
+    assert not [name for name in names(made) if name.startswith("$")]
+
+
+@pytest.mark.parametrize(("left", "right"), [("s", "nl.arange(8)[None, :]"), ("nl.arange(8)[None, :]", "s")])
+def test_of_a_number_and_a_size_that_is_not_known_the_number_holds(left: str, right: str) -> None:
+    made = legacy(f"s = nl.load(x)\nnl.store(y, {left} + {right})")
+    assert [op.type.shape[1] for op in operations(made.body) if isinstance(op, Compute)] == [integer(8)]
+
+
+def test_data_says_the_shape_where_the_other_operand_comes_first() -> None:
+    body = "d = nl.load(x)\nc = nl.load(y)\nnisa.tensor_scalar(d, d, nl.subtract, c, {reverse})"
+    for reverse in (False, True):
+        [made] = [op for op in operations(on_tiles(body.format(reverse=reverse)).body) if isinstance(op, Compute)]
+        assert [size.name for size in made.type.shape if isinstance(size, Symbol)] == ["x.shape[0]", "x.shape[1]"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "shapes"),
+    [("x", ()), ("x.reshape((4, 2))", ((integer(4), integer(2)),)), ("x.reshape((8,))", ((integer(8),),))],
+)
+def test_what_is_returned_in_another_shape_says_so(returned: str, shapes: tuple[object, ...]) -> None:
+    made = on_tiles(f"x = nl.ndarray((2, 4), dtype=nl.float32, buffer=nl.shared_hbm)\nreturn {returned}")
+    [op] = [op for op in operations(made.body) if isinstance(op, Return)]
+    assert op.shapes == shapes
+    assert obstacles(made) == []
