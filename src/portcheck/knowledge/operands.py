@@ -144,7 +144,8 @@ class Pairing:
 class Mode:
     """An argument that only the chips of `targets` accept: `value` as in `Scope.when`, "" for any but None.
 
-    `value` "number" is a number in the place of a tile.
+    `value` "number" is a number in the place of a tile. Where `targets` is empty no chip does: `effect` is what happens
+    then, and `instead` what the vendor advises.
     """
 
     parameter: str
@@ -152,6 +153,8 @@ class Mode:
     targets: tuple[str, ...]
     since: str
     until: str
+    effect: str
+    instead: str
     source: str
 
 
@@ -290,8 +293,12 @@ def _mode(table: Table, sources: Sources) -> Mode:
         targets=table.texts("targets"),
         since=table.text("since", _FIRST),
         until=table.text("until", ""),
+        effect=table.text("effect", ""),
+        instead=table.text("instead", ""),
         source=sources.cite(table),
     )
+    if bool(mode.targets) == bool(mode.effect):
+        raise table.error("a mode has either targets or, where no chip has it, an effect")
     table.finish()
     return mode
 

@@ -97,6 +97,18 @@ def guarded(condition: str) -> str:
     return VECTORS.replace("def vectors(x, y):", "def vectors(x, y, fast=False):").replace(LAST, step + LAST)
 
 
+def rows(*lines: str) -> str:
+    """A kernel with a loop over partitions in front of the last step."""
+    return VECTORS.replace(LAST, "".join(f"    {line}\n" for line in ("for p in range(128):", *lines)) + LAST)
+
+
+ROW = "    nisa.memset(dst=fifth[p:p + 1, 0:512], value=0.0)"
+EARLY = VECTORS.replace("def vectors(x, y):", "def vectors(x, y, stop=0):").replace(
+    LAST,
+    "    if stop == 1:\n        return out\n    nisa.tensor_copy(dst=third[1:17, 0:512], src=fifth[0:16, 0:512])\n"
+    + LAST,
+)
+DIVISION = "nl.divide(fourth, third)"
 HANDED_BACK = PRODUCT.replace(
     "    nisa.nc_matmul(dst=sums, stationary=left, moving=right)", "    nisa.nc_matmul(left, right)"
 )
@@ -112,6 +124,17 @@ CLEAN = [
     (WIDEST, "trn3", "0.6"),
     (OLD_MASKED, "trn1", "0.1"),
     (HANDED_BACK, "trn2", "0.6"),
+    (rows("    if p % 32 != 0:", "        continue", ROW), "trn2", "0.6"),
+    (rows("    if p >= 1:", "        break", ROW), "trn2", "0.6"),
+    (rows("    if p % 32 == 0:", "    " + ROW), "trn2", "0.6"),
+    (rows(ROW).replace("range(128)", "range(0, 128, 32)"), "trn2", "0.6"),
+    (rows(ROW).replace("range(128)", "range(1)"), "trn1", "0.3"),
+    (rows(ROW).replace("range(128)", "range(x.shape[0])"), "trn2", "0.6"),
+    (rows("    nisa.dma_copy(dst=fifth[p:p + 1, 0:512], src=x[p:p + 1, 0:512])"), "trn2", "0.6"),
+    (EARLY, "trn2", "0.6"),
+    (VECTORS.replace(LAST, "    nl.power(fourth, third)\n" + LAST), "trn2", "0.6"),
+    (VECTORS.replace(LAST, "    nl.matmul(fourth[:, 0:64], third, transpose_x=True)\n" + LAST), "trn2", "0.6"),
+    (VECTORS.replace(LAST, f"    {DIVISION}\n{LAST}"), "trn2", "0.2"),
     (OLD_DOUBLED, "trn2", "0.1"),
     (guarded("nisa.get_nc_version() >= nisa.nc_version.gen4"), "trn2", "0.6"),
     (guarded("nisa.get_nc_version() == 4"), "trn1", "0.6"),
@@ -141,6 +164,9 @@ STARTS = [
     Mutation(PRODUCT, "PC702", "dst=wide[32:64, 128:160]", "dst=wide[33:65, 128:160]", "trn1", "0.3"),
     Mutation(PRODUCT, "PC702", "dst=wide[32:64, 128:160]", "dst=wide[16:48, 128:160]", "trn3"),
     Mutation(PRODUCT, "PC702", "data=wide[0:32, 0:32]", "data=wide[16:48, 0:32]"),
+    Mutation(rows(ROW), "PC702", "range(128)", "range(0, 128)"),
+    Mutation(rows(ROW), "PC702", "range(128)", "range(0, 128, 16)", "trn3", "0.3"),
+    Mutation(rows(ROW.replace("p:p + 1", "2 * p:2 * p + 2")), "PC702", "range(128)", "range(64)", "trn1"),
 ]  # fmt: skip
 
 RIGHT = "right = nl.ndarray((128, 512)"
@@ -253,6 +279,12 @@ TARGETS = [
     *(step("nisa.rand2(dst=fifth, min=0.0, max=1.0)", target=target) for target in ("trn1", "trn2")),
     *(step(ACTIVATE, target=target) for target in ("trn1", "trn2")),
     step("nl.abs_max(fourth, third)", "PC708"),
+    *(step(DIVISION, version=version, target=target) for version in NEW for target in ("trn1", "trn2", "trn3")),
+    step("nl.mod(fourth, third)"),
+    step("nl.fmod(fourth, third)", version="0.3"),
+    step("nl.power(fourth, 2.0)", target="trn3"),
+    step("nl.matmul(fourth[:, 0:64], third)"),
+    step("nl.matmul(fourth[:, 0:64], third, transpose_x=False)", version="0.4"),
     step("nisa.tensor_tensor(dst=fifth, data1=fourth, data2=third, op=nl.abs_max)"),
     step("nisa.tensor_scalar(dst=fifth, data=fourth, op0=nl.square, operand0=None)"),
     step("nisa.tensor_copy(dst=fifth, src=fourth, engine=nisa.engine.scalar)", target="trn1"),

@@ -44,3 +44,17 @@ def test_the_limit_is_cited(tmp_path: Path) -> None:
     assert "has 513 elements in a partition, and the tensor engine of trn2 takes at most 512" in found.message
     assert [source.rpartition("/")[2] for source in found.because] == ["__init__.py:489"]
     assert found.nki is not None
+
+
+def test_what_no_chip_carries_out_says_what_happens_and_what_to_write(tmp_path: Path) -> None:
+    port = COPY_NKI.replace("src=tile[0:128, 0:cols])", "src=nl.divide(tile, tile))")
+    (found,) = findings(tmp_path, COPY_CUDA, port, "PC708", nki_version="0.3")
+    assert found.message == ("`divide` works on no chip; the release notes say that it is not supported (NKI 0.3).")
+    assert found.remedy == "Multiply by `reciprocal` of the divisor."
+
+
+def test_a_loop_over_partitions_names_the_first_round_that_is_illegal(tmp_path: Path) -> None:
+    loop = "        for p in range(128):\n            nisa.memset(dst=tile[p:p + 1, 0:cols], value=0.0)\n"
+    port = COPY_NKI.replace("        nisa.dma_copy(dst=y[", loop + "        nisa.dma_copy(dst=y[")
+    (found,) = findings(tmp_path, COPY_CUDA, port, "PC702")
+    assert "begins at partition 1 of `tile` in a round of the loop (at p) and occupies 1" in found.message

@@ -13,6 +13,7 @@ from portcheck.rules.fit.deciding import is_given
 from portcheck.rules.fit.engines import is_of_compute_engines, is_of_tensor_engine
 from portcheck.rules.fit.examples import COPY_CUDA, COPY_LEGACY, COPY_NKI, HALVES_NKI
 from portcheck.rules.fit.port import Placed, Port, calls_of, number_of, port_of
+from portcheck.rules.fit.repeating import numbers_of, rounds_of
 from portcheck.rules.fit.sizes import size_text
 
 _BLOCKED_RANK = 3
@@ -131,6 +132,12 @@ def _contracted(port: Port, limit: int) -> set[str]:
     }
 
 
+_LOOP = "        for p in range(0, 128, {0}):\n            nisa.memset(dst=tile[p:p + {0}, 0:cols], value=0.0)\n"
+_TRANSFER = "        nisa.dma_copy(dst=y["
+_ROWS = COPY_NKI.replace(_TRANSFER, _LOOP.format(1) + _TRANSFER)
+_QUARTERS = COPY_NKI.replace(_TRANSFER, _LOOP.format(32) + _TRANSFER)
+
+
 @rule(
     "PC702",
     "partition-start-illegal",
@@ -146,9 +153,9 @@ anywhere.
 **What happens.** The architecture guide leaves the rule to the compiler's allocator, which places whole tiles; for a
 slice that no placement makes legal the vendor does not say what happens. The simulator may not check it.
 
-**How we know.** The first partition and the number of partitions of the slice, where both are numbers, and every
-legal place of its tile. A tile with a stated address is left out, and so are transfers. The rule stands in
-mappings/hardware.
+**How we know.** The first partition and the number of partitions of the slice, where both are numbers or the first
+one is in every round of one loop, and every legal place of its tile. A tile with a stated address is left out, and so
+are transfers. The rule stands in mappings/hardware.
 """,
     examples=(
         Example(title="the second half of a tile", cuda=COPY_CUDA, nki=HALVES_NKI, hit=False),
@@ -160,6 +167,8 @@ mappings/hardware.
             ),
             hit=False,
         ),
+        Example(title="a row in every round of a loop", cuda=COPY_CUDA, nki=_ROWS, hit=True),
+        Example(title="a quarter in every round of a loop", cuda=COPY_CUDA, nki=_QUARTERS, hit=False),
         Example(title="a slice from 48", cuda=COPY_CUDA, nki=HALVES_NKI.replace("64:128", "48:112"), hit=True),
     ),
 )
@@ -172,25 +181,34 @@ def partition_start_illegal(pair: Pair) -> Iterator[Draft]:
 def misplaced(port: Port) -> Iterator[Draft]:
     """Accesses of engines that no placement of the tile lets begin there, one finding a place and operand."""
     heights = {} if _has_blocks(port) else _free_tiles(port)
+    rounds = {kernel.name: rounds_of(kernel) for kernel in port.program.kernels}
     seen: set[tuple[str, str]] = set()
     for placed in _on_chip(port):
         if not placed.parameter or not is_of_compute_engines(placed.call) or placed.tile.buffer not in heights:
             continue
-        start = number_of(placed.tile.start) if placed.tile.start is not None else None
-        count = number_of(placed.partitions)
-        if not start or count is None or _may_start(port.chip, start, count, heights[placed.tile.buffer]):
-            continue
         key = (str(placed.call.use.span), placed.parameter)
-        if key in seen:
+        count = number_of(placed.partitions)
+        if key in seen or count is None or placed.tile.start is None:
+            continue
+        starts = numbers_of(placed.tile.start, rounds.get(placed.call.use.kernel, {}))
+        height = heights[placed.tile.buffer]
+        start = next((one for one in starts if one > 0 and not _may_start(port.chip, one, count, height)), None)
+        if start is None:
             continue
         seen.add(key)
         yield Draft(
-            message=f"{placed.title} begins at partition {start} of `{placed.tile.buffer}` and occupies {count};"
+            message=f"{placed.title} begins at partition {start} of `{placed.tile.buffer}`"
+            f"{_in_a_loop(placed)} and occupies {count};"
             f" {_allowed(port.chip, count)}; {consequence(port, LimitKind.START_PARTITION)}.",
             remedy="Begin at a partition that is allowed, or move the rows with a transfer first.",
             nki=placed.call.use.span,
             because=tuple(dict.fromkeys(rule.source for rule in port.chip.start_rules)),
         )
+
+
+def _in_a_loop(placed: Placed) -> str:
+    start = placed.tile.start
+    return f" in a round of the loop (at {size_text(start)})" if start is not None and number_of(start) is None else ""
 
 
 def _free_tiles(port: Port) -> dict[str, int]:

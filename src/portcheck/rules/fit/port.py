@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from portcheck.core.source import Span
-from portcheck.ir import Alloc, Assume, Branch, Const, Expr, Kernel, Op, Program, Space
+from portcheck.ir import Alloc, Assume, Branch, Const, Expr, Kernel, Leave, Op, Program, Return, Space
 from portcheck.ir.algebra import polynomial_of
 from portcheck.ir.polynomial import Polynomial, number, symbol
 from portcheck.ir.ranges import EVERYTHING, Ranges
 from portcheck.ir.uses import Run, TileUse, Use, UseKind, tiles_in
-from portcheck.ir.walk import regions
+from portcheck.ir.walk import operations, regions
 from portcheck.knowledge import ApiVersion, Chip, Knowledge, NkiVersion, OperandFacts, Role
 from portcheck.passes.assertions import assertions
 from portcheck.rules._base import Pair
@@ -27,7 +27,8 @@ class Port:
 
     `ranges` are what the assertions of each kernel say of its sizes. `entries` are the kernels that give back device
     memory which they allocate: only of these it is certain that they are launched, and that no parameter is a tile.
-    `always` are the places of text that the compiler reaches whatever is given: in no arm of an undecided `if`.
+    `always` are the places of text that the compiler reaches whatever is given: in no arm of an undecided `if`, and
+    behind none that leaves.
     """
 
     program: Program
@@ -135,8 +136,10 @@ def port_for(program: Program, target: str, knowledge: Knowledge) -> Port | None
         return None
     ranges = {kernel.name: _asserted(program, kernel) for kernel in program.kernels}
     entries = frozenset(kernel.name for kernel in program.kernels if _allocates_result(kernel))
-    always = frozenset(span for kernel in program.kernels for span in _reached(kernel.body))
-    return Port(program, chip, version, knowledge, ranges, entries, always)
+    always: set[Span] = set()
+    for kernel in program.kernels:
+        _reach(kernel.body, always)
+    return Port(program, chip, version, knowledge, ranges, entries, frozenset(always))
 
 
 def calls_of(port: Port) -> Iterator[Call]:
@@ -163,12 +166,18 @@ def number_of(size: Expr) -> int | None:
     return None if value is None or isinstance(size, Const) and isinstance(size.value, float) else int(value)
 
 
-def _reached(body: tuple[Op, ...]) -> Iterator[Span]:
+def _reach(body: tuple[Op, ...], found: set[Span]) -> None:
+    """Adds the places in `body` that are reached whatever is given: in no arm, and behind no arm that leaves."""
     for op in body:
-        yield op.span
-        if not isinstance(op, Branch):
-            for inner in regions(op):
-                yield from _reached(inner)
+        found.add(op.span)
+        if isinstance(op, Branch):
+            if any(isinstance(inner, Leave | Return) for inner in operations((op,))):
+                return
+            continue
+        for inner in regions(op):
+            _reach(inner, found)
+        if any(isinstance(inner, Return) for region in regions(op) for inner in operations(region)):
+            return
 
 
 def _allocates_result(kernel: Kernel) -> bool:

@@ -31,6 +31,8 @@ def can_be(knowledge: Knowledge, parameter: Parameter, operand: OperandUse, root
         return True
     if isinstance(operand, NumberUse) and not isinstance(operand.value, Const):
         return True  # a parameter of the kernel may be anything
+    if isinstance(operand, NameUse) and enumeration_of(knowledge, parameter, root):
+        return knowledge.dtype(operand.name.rpartition(".")[2]) is None
     if isinstance(operand, TextUse) and operand.text in _members(knowledge, parameter, root):
         return True  # the vendor's own kernels write members by name; nothing says that these are refused
     return isinstance(operand, _allowed(knowledge, parameter, root))
