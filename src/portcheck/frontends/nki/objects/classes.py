@@ -119,5 +119,6 @@ def derives_from(owner: Class, kind: Value) -> bool | None:
 def functions_of(owner: Class) -> Iterator[Function]:
     """The functions in the body of the class and of those it derives from."""
     for item in order_of(owner):
-        values = [value.function if isinstance(value, Accessed) else value for value in item.names.values()]
-        yield from (value for value in values if isinstance(value, Function))
+        for value in item.names.values():
+            parts = (value.function, value.setter) if isinstance(value, Accessed) else (value,)
+            yield from (part for part in parts if isinstance(part, Function))

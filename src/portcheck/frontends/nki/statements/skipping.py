@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import libcst as cst
@@ -15,12 +16,14 @@ from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.flow import Flow
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
-from portcheck.frontends.nki.state.mutation import lose_all
 from portcheck.frontends.nki.state.uses import note_skipped
+from portcheck.frontends.nki.statements.touching import Touched
 from portcheck.frontends.nki.values.data import as_view
 from portcheck.frontends.nki.values.leaves import buffers_of, leaves_of
 from portcheck.frontends.nki.values.values import (
+    BoundMethod,
     Class,
+    Either,
     External,
     Function,
     Instance,
@@ -151,8 +154,13 @@ def imported_name(context: Context, frame: Frame, node: cst.CSTNode) -> str:
 
 
 def _mentioned(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -> list[Value]:
-    """The tiles and tensors that names in `node`, or in functions it may call, stand for; lists are unknown after."""
+    """The tiles and tensors that names in `node`, or in functions it may call, stand for.
+
+    What these texts may change of lists and objects is unknown after.
+    """
     found: list[Value] = []
+    named: list[tuple[str, Value | None]] = []
+    touched, methods = Touched(), _Methods()
     pending: list[tuple[Frame, cst.CSTNode]] = [(frame, node)]
     seen: set[int] = set()
     while pending:
@@ -162,23 +170,67 @@ def _mentioned(context: Context, frame: Frame, node: cst.CSTNode, reason: str) -
         seen.add(id(item))
         note_calls(context, home, item, reason)
         _forget_outer(context, home, item)
+        touched.add(context, home, item)
         for name in sorted(read_names(item)):
             value = home.value(context, name)
             parts = leaves_of(value)
             pending.extend((part.home, part.node) for part in _functions_in(value))
+            methods.add(value)
             tiles = [_settled(context, part) for part in parts if isinstance(part, View | Result | Parameter | Unknown)]
             found.extend(tiles)
-            lose_all(context, f"{name} may be changed by text that is not read", value)
+            named.append((name, value))
+        pending.extend((part.home, part.node) for part in methods.called_in(item))
+    for name, value in named:
+        touched.lose(context, f"{name} may be changed by text that is not read", value)
     return found
 
 
+@dataclass(slots=True, eq=False)
+class _Methods:
+    """The methods of objects that text mentions; it may call those whose names it mentions, and those of operators."""
+
+    names: set[str] = field(default_factory=set)
+    waiting: dict[int, Function] = field(default_factory=dict)
+
+    def add(self, value: Value | None) -> None:
+        """Adds the methods of the objects that `value` holds, or that both of two values do."""
+        for item in reached_from(value):
+            if isinstance(item, Instance):
+                self.waiting.update((id(method.node), method) for method in functions_of(item.owner))
+            elif isinstance(item, Either):
+                self.add(item.first)
+                self.add(item.second)
+
+    def called_in(self, node: cst.CSTNode) -> list[Function]:
+        """The methods that are known to be called from now on, as `node` may do it."""
+        self.names |= {item.attr.value for item in _told(node) if isinstance(item, cst.Attribute)}
+        self.names |= read_names(node) & _BY_NAME
+        ready = [key for key, method in self.waiting.items() if self._may_be_called(method.name)]
+        return [self.waiting.pop(key) for key in ready]
+
+    def _may_be_called(self, name: str) -> bool:
+        is_operator = name.startswith("__") and name not in _AT_BIRTH
+        return is_operator or name in self.names or bool(self.names & _BY_NAME)
+
+
+_AT_BIRTH = frozenset({"__init__", "__new__", "__post_init__"})
+"""Methods that run when an object is made: those of one that is there have run."""
+_BY_NAME = frozenset({"getattr", "vars", "exec", "eval", "__dict__", "__getattribute__"})
+"""Names of Python by which methods are found that the text does not name."""
+
+
 def _functions_in(value: Value | None) -> Iterator[Function]:
-    """The functions of the port that text may call which is given `value`."""
+    """The functions of the port that text may call which is given `value`, methods of objects aside."""
     for item in reached_from(value):
         if isinstance(item, Function):
             yield item
-        elif isinstance(item, Instance | Class):
-            yield from functions_of(item.owner if isinstance(item, Instance) else item)
+        elif isinstance(item, BoundMethod):
+            yield item.function
+        elif isinstance(item, Either):
+            yield from _functions_in(item.first)
+            yield from _functions_in(item.second)
+        elif isinstance(item, Class):
+            yield from functions_of(item)
 
 
 def _owner(frame: Frame | None, name: str) -> Frame | None:

@@ -1,0 +1,144 @@
+"""Which objects text that is not read may change: it says which attributes it assigns, and what it calls."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from portcheck.frontends.nki.objects.classes import found_in
+from portcheck.frontends.nki.source.imports import is_nki
+from portcheck.frontends.nki.source.trees import children
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.holding import reached_from
+from portcheck.frontends.nki.state.mutation import changing, lose
+from portcheck.frontends.nki.values.arrays import ARRAY_LIBRARIES
+from portcheck.frontends.nki.values.values import (
+    Accessed,
+    Bound,
+    BoundMethod,
+    Class,
+    ClassKind,
+    Either,
+    External,
+    Function,
+    Instance,
+    Items,
+    Package,
+    Table,
+    Unknown,
+    Value,
+)  # fmt: skip
+from portcheck.ir import OpaqueKind
+
+_CHANGING = frozenset({
+    "add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem", "popleft", "remove",
+    "reverse", "setdefault", "sort", "update",
+})  # fmt: skip
+"""Methods of Python's lists, sets and dictionaries that change them."""
+_BY_NAME = frozenset({"setattr", "delattr", "vars", "globals", "locals", "exec", "eval", "__setattr__", "__dict__"})
+"""Names of Python by which attributes are set that the text does not name."""
+_CALLABLE = (Function, Bound, BoundMethod, Class, Accessed, Instance)
+
+
+@dataclass(slots=True, eq=False)
+class Touched:
+    """What text may change: objects by these attributes, lists and dictionaries, or anything that it can reach."""
+
+    attributes: set[str] = field(default_factory=set)
+    has_lists: bool = False
+    has_all: bool = False
+
+    def add(self, context: Context, frame: Frame, node: cst.CSTNode) -> None:
+        """Adds what `node`, whose names are those of `frame`, may change itself."""
+        stack = [node]
+        while stack:
+            item = stack.pop()
+            stack.extend(children(item))
+            for target in _targets(item):
+                self._add_target(target)
+            if isinstance(item, cst.AugAssign) and isinstance(item.target, cst.Name):
+                self.has_lists = True
+            elif isinstance(item, cst.Name) and item.value in _BY_NAME:
+                self.has_all = True
+            elif isinstance(item, cst.Call):
+                self._add_call(context, frame, item.func)
+
+    def _add_target(self, target: cst.CSTNode) -> None:
+        if isinstance(target, cst.Attribute):
+            self.attributes.add(target.attr.value)
+        elif isinstance(target, cst.Subscript):
+            self.has_lists = True
+
+    def _add_call(self, context: Context, frame: Frame, called: cst.CSTNode) -> None:
+        words: list[str] = []
+        while isinstance(called, cst.Attribute):
+            words.append(called.attr.value)
+            called = called.value
+        if not isinstance(called, cst.Name):
+            self.has_all = self.has_all or not words
+            self.has_lists = self.has_lists or bool(words and words[0] in _CHANGING)
+            return
+        owner = frame.value(context, called.value)
+        if words:
+            self.has_lists = self.has_lists or words[0] in _CHANGING
+            is_foreign = isinstance(owner, Package | Unknown)
+        else:
+            is_foreign = not isinstance(owner, _CALLABLE) and owner is not None
+            is_foreign = is_foreign or (owner is None and not hasattr(builtins, called.value))
+        if isinstance(owner, External):
+            is_foreign = not _is_plain(owner.name)
+        self.has_all = self.has_all or is_foreign
+
+    def lose(self, context: Context, reason: str, value: Value | None) -> None:
+        """From now on nothing is known of what may be changed of `value`, and of what it holds."""
+        for item in _objects_in(value):
+            if isinstance(item, Instance) and (item.owner.is_frozen or item.owner.kind is ClassKind.ENUMERATION):
+                continue
+            if isinstance(item, Instance) and not self.has_all and item.origin is None and not item.lost:
+                self._lose_attributes(context, reason, item)
+            elif self.has_all or self.has_lists or isinstance(item, Instance):
+                lose(context, item, reason)
+
+    def _lose_attributes(self, context: Context, reason: str, item: Instance) -> None:
+        for name in sorted(self.attributes):
+            if name in item.held or found_in(item.owner, name) is not None:
+                before = item.held.get(name)
+                changing(context, item)
+                text = context.fresh_symbol(name)
+                item.held[name] = Unknown(text, reason, () if before is None else (before,), OpaqueKind.CONTROL)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a function of this name, which is not in reach, changes no object that it is given."""
+    root = name.partition(".")[0]
+    return is_nki(name) or root in ARRAY_LIBRARIES or root in sys.stdlib_module_names or "." not in name
+
+
+def _objects_in(value: Value | None) -> Iterator[Items | Table]:
+    """The objects that `value` holds, or that both of two values do; a tuple stays what it is."""
+    for item in reached_from(value):
+        if isinstance(item, Either):
+            yield from _objects_in(item.first)
+            yield from _objects_in(item.second)
+        elif isinstance(item, Table) or (isinstance(item, Items) and item.is_list):
+            yield item
+
+
+def _targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What `node` assigns to, taken apart."""
+    pending: list[cst.CSTNode] = []
+    if isinstance(node, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.For | cst.CompFor | cst.Del):
+        pending.append(node.target)
+    elif isinstance(node, cst.AsName):
+        pending.append(node.name)
+    while pending:
+        item = pending.pop()
+        if isinstance(item, cst.Tuple | cst.List):
+            pending.extend(element.value for element in item.elements)
+        else:
+            yield item
