@@ -145,6 +145,32 @@ def kernel(x):
 """
 )
 
+RESHAPED = (
+    OLD
+    + """
+def kernel(x):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    sums = nl.zeros((nl.par_dim(rows), columns), dtype=nl.float32)
+    for place in nl.sequential_range(columns):
+        sums = sums.reshape((nl.par_dim(rows), 2, columns // 2))
+        for half in nl.affine_range(2):
+            sums[:, half, :] = sums[:, half, :] + nl.load(x[0:rows, nl.ds(half * (columns // 2), columns // 2)])
+    nl.store(out[0:rows, 0:columns], sums.reshape((nl.par_dim(rows), columns)))
+    return out
+"""
+)
+
+SCALAR = (
+    OLD
+    + """
+def kernel(x, n):
+    out = nl.ndarray((1, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+    nl.store(out[0:1, 0:1], nl.load(x[0:1, 0:1]) + nisa.iota(n * 3, dtype=nl.float32))
+    return out
+"""
+)
+
 
 def chosen(name: str, factor: str, scale: float, wanted: float) -> Case:
     """A kernel that multiplies by `factor`, which is `wanted` where `scale` is given."""
@@ -174,6 +200,9 @@ CASES = (
     chosen("no number or another", "scale or 0.5", 0.0, 0.5),
     chosen("a number and another", "scale and 0.5", 3.0, 0.5),
     chosen("no number and another", "scale and 0.5", 0.0, 0.0),
+    Case("a tile that each round sees in another shape", RESHAPED, {"x": whole(66, -9, 9, 100, 20).astype(np.float32)},
+         lambda given: (given["x"] * 20,)),
+    Case("legacy iota of a number", SCALAR, {"x": A, "n": 5}, lambda given: (given["x"][:1, :1] + 15,)),
     Case("a column of a column", COLUMN, {"x": A}, lambda given: (given["x"] * 3,)),
     Case("tiles as operands", blocks("a * 2.0 + a"), {"x": X}, lambda given: (given["x"] * 2 + given["x"],)),
     Case("a tile after a number", blocks("1.0 - a"), {"x": X}, lambda given: (1 - given["x"],)),

@@ -118,6 +118,9 @@ def iota(call: Call) -> Value:
     expression = call.given(Role.PATTERN)
     if isinstance(expression, Grid):
         return call.finish(operand_for(call, expression))
+    number = call.number(Role.PATTERN) if call.context.is_legacy else None
+    if number is not None:
+        return call.finish(operand_for(call, Grid(number, (None, None))))
     destination = call.destination()
     if destination is None:
         raise MisunderstoodError("the destination is not understood")
