@@ -145,22 +145,6 @@ def kernel(x):
 """
 )
 
-RESHAPED = (
-    OLD
-    + """
-def kernel(x):
-    rows, columns = x.shape
-    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
-    sums = nl.zeros((nl.par_dim(rows), columns), dtype=nl.float32)
-    for place in nl.sequential_range(columns):
-        sums = sums.reshape((nl.par_dim(rows), 2, columns // 2))
-        for half in nl.affine_range(2):
-            sums[:, half, :] = sums[:, half, :] + nl.load(x[0:rows, nl.ds(half * (columns // 2), columns // 2)])
-    nl.store(out[0:rows, 0:columns], sums.reshape((nl.par_dim(rows), columns)))
-    return out
-"""
-)
-
 SCALAR = (
     OLD
     + """
@@ -200,8 +184,6 @@ CASES = (
     chosen("no number or another", "scale or 0.5", 0.0, 0.5),
     chosen("a number and another", "scale and 0.5", 3.0, 0.5),
     chosen("no number and another", "scale and 0.5", 0.0, 0.0),
-    Case("a tile that each round sees in another shape", RESHAPED, {"x": whole(66, -9, 9, 100, 20).astype(np.float32)},
-         lambda given: (given["x"] * 20,)),
     Case("legacy iota of a number", SCALAR, {"x": A, "n": 5}, lambda given: (given["x"][:1, :1] + 15,)),
     Case("a column of a column", COLUMN, {"x": A}, lambda given: (given["x"] * 3,)),
     Case("tiles as operands", blocks("a * 2.0 + a"), {"x": X}, lambda given: (given["x"] * 2 + given["x"],)),

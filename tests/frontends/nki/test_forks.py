@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.frontends.nki.reading import kernel, opaques, program, stores
 
-from portcheck.ir import Apply, Branch, Const, Opaque, Operator, Store, operations
+from portcheck.ir import Apply, Branch, Compute, Const, Opaque, Operator, Store, operations
 from portcheck.ir.uses import UseKind
 
 ENUMERATION = "from enum import Enum\n\n\nclass Kind(Enum):\n    A = 1\n    B = 2\n"
@@ -69,3 +69,18 @@ def test_a_parameter_that_is_in_a_tuple_is_one_of_its_members() -> None:
     assert isinstance(outer.condition, Apply)
     assert outer.condition.operator is Operator.LOGICAL_OR
     assert [op.access.buffer for op in stores(made.body)] == ["a"]
+
+
+def test_a_statement_that_uses_many_things_that_may_be_one_of_two_is_not_run_for_all_of_their_combinations() -> None:
+    body = "".join(f"p{place} = a if n{place} > 1 else b\n" for place in range(8))
+    used = ", ".join(f"p{place}[0:1]" for place in range(8))
+    parameters = ", ".join(f"n{place}" for place in range(8))
+    made = kernel(f"{body}nisa.memset([{used}][0], 0.0)", parameters=parameters)
+    assert len([op for op in operations(made.body) if isinstance(op, Branch)]) < 64
+
+
+def test_a_number_that_stands_in_a_register_is_no_tile() -> None:
+    grown = "e = n\n" + "e = e * e + e\n" * 4
+    made = kernel(f"{grown}if n > 3:\n    size = e\nelse:\n    size = e + 1\nnisa.memset(a, size + 1)")
+    assert opaques(made) == []
+    assert not any(isinstance(op, Compute) for op in operations(made.body))

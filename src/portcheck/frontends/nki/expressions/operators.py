@@ -36,7 +36,7 @@ from portcheck.frontends.nki.values.values import (
 )  # fmt: skip
 from portcheck.frontends.nki.values.values import Parameter as KernelParameter
 from portcheck.frontends.nki.values.views import combined
-from portcheck.ir import PREDICATES, Apply, Expr, OpaqueKind, Operator, ValueType
+from portcheck.ir import PREDICATES, Apply, Expr, OpaqueKind, Operator, Space, ValueType
 from portcheck.knowledge import ApiStatus, ApiVersion, Form, Parameter, Role, Semantics
 
 BINARY: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
@@ -253,9 +253,11 @@ _PRODUCT = ApiVersion(
 
 
 def is_tile(context: Context, value: Value) -> bool:
-    """Whether `value` is a tile or a tensor."""
+    """Whether `value` is a tile or a tensor, and not a number that stands in a register."""
     if isinstance(value, KernelParameter):
         return context.facts[value.name].is_tensor
+    if isinstance(value, View) and value.buffer.space is Space.REGISTER and not value.dimensions:
+        return False
     return isinstance(value, View | Result)
 
 

@@ -105,6 +105,8 @@ class Context:
     views: dict[str, View] = field(default_factory=dict)
     holding: dict[Expr, bool] = field(default_factory=dict)
     """The conditions of the arms that are being evaluated."""
+    forked: list[cst.CSTNode] = field(default_factory=list)
+    """The statements that are being evaluated for either of two values, once for each time."""
     asserted: tuple[Expr, ...] = ()
     sizes: set[str] = field(default_factory=set)
     """The symbols that stand for sizes of tensors."""

@@ -31,6 +31,8 @@ from portcheck.ir import Assume, Expr, OpaqueKind, operations, symbols_in
 
 FORKS = 24
 """Conditions of branches inside one another beyond which a statement is no longer run for either of two values."""
+FORKS_OF_ONE = 4
+"""Times that one statement is run for either of two values inside of another such run of it."""
 
 
 def run_block(context: Context, frame: Frame, body: Sequence[cst.CSTNode]) -> Flow:
@@ -70,8 +72,12 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
     changes.undo()
     context.release(marks)
     frame.names, frame.may_have_left = names, had_left
-    if forked is not None and _can_fork(context, forked):
-        return branching.fork(context, frame, statement, rest, forked)
+    if forked is not None and context.forked.count(statement) < FORKS_OF_ONE and _can_fork(context, forked):
+        context.forked.append(statement)
+        try:
+            return branching.fork(context, frame, statement, rest, forked)
+        finally:
+            context.forked.pop()
     return skip(context, frame, statement, str(failure), kind=failure.kind)
 
 
