@@ -28,6 +28,12 @@ CASES = (
         lambda x: x + 3 + 3 * x + 3,
     ),
     _case(
+        "in place in a loop whose body is a function",
+        "    def body(i):\n        u = nl.multiply(t, 2.0)\n        nisa.tensor_copy(t, u)\n"
+        "    nl.fori_loop(0, 3, body)\n",
+        lambda x: 8 * x,
+    ),
+    _case(
         "in place in one arm of a branch",
         f"    if d > 4:\n        {_ADD_ONE}    else:\n        nisa.memset(t, 9.0)\n",
         lambda x: x + 1,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 from tests.execution.tiles.ports import NEW, Arrays, Case, normal
 
 _ROWS = "    n, p, f = x.shape\n    out = nl.ndarray((n, p, f), dtype=x.dtype, buffer=nl.shared_hbm)\n"
@@ -19,6 +21,10 @@ def _case(name: str, body: str, reference: Callable[[Arrays], object], *shape: i
 
 def _reversed(given: Arrays) -> object:
     return given["x"][::-1]
+
+
+def _added_up(x: Any) -> object:
+    return np.concatenate([x[:1], np.cumsum(x[1:], 0)])
 
 
 def _same(given: Arrays) -> object:
@@ -128,5 +134,14 @@ CASES = (
         "        nisa.tensor_scalar(dst=t[:count], data=t[:count], op0=nl.add, operand0=2.0)\n"
         "        nisa.dma_copy(dst=out[first:first + count], src=t[:count])\n    return out\n",
         lambda given: given["x"] + 2, 10, 5,
+    ),
+    _case(
+        "tiles that take turns",
+        f"def k(x):\n{_ROWS}    tiles = [{_TILE} for _ in range(3)]\n    for i in range(n):\n"
+        "        nisa.dma_copy(dst=tiles[i % 3], src=x[i])\n"
+        "        if i > 1:\n            nisa.tensor_tensor(dst=tiles[i % 3], data1=tiles[i % 3],"
+        " data2=tiles[(i - 1) % 3], op=nl.add)\n"
+        "        nisa.dma_copy(dst=out[i], src=tiles[i % 3])\n    return out\n",
+        lambda given: _added_up(given["x"]), 5, 4, 3,
     ),
 )  # fmt: skip

@@ -17,6 +17,7 @@ from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import difference, is_number, known, known_int, plus
 from portcheck.frontends.nki.values.data import as_number, as_view, load
 from portcheck.frontends.nki.values.series import element, listed, part, series_of
+from portcheck.frontends.nki.values.stacking import can_unroll
 from portcheck.frontends.nki.values.values import (
     NONE,
     Class,
@@ -46,12 +47,14 @@ from portcheck.frontends.nki.values.values import (
     View,
 )  # fmt: skip
 from portcheck.frontends.nki.values.views import Selector, expand, from_start, select, symbol_of
-from portcheck.ir import Apply, Expr, OpaqueKind, Operator, integer, substitute
+from portcheck.ir import Apply, Expr, OpaqueKind, Operator, apply, integer, substitute
 from portcheck.knowledge import Semantics
 from portcheck.knowledge import load as load_knowledge
 
 _LEAST_ON_CHIP = 2
 """Dimensions that a part of an on-chip tensor has at least."""
+_MOST_IN_TURN = 4
+"""Tiles of a list that are used in turn, each told from the others by a condition."""
 MOST_DIMENSIONS = 16
 """No tensor has more; an index beyond it into a shape is a mistake."""
 
@@ -310,6 +313,9 @@ def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) ->
         return _chosen_by(context, choice.arguments[0], first, second)
     number = as_number(context, value)
     place = known(number) if number is not None else None
+    taking_turns = _taking_turns(number, items.values) if number is not None and not can_unroll(context) else []
+    if number is not None and taking_turns:
+        return _in_turn(context, number, taking_turns)
     if place is None and number is not None and context.loop_depth:
         raise NeedsUnrollingError
     if isinstance(place, int) and -len(items.values) <= place < len(items.values):
@@ -317,6 +323,22 @@ def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) ->
     if isinstance(place, int):
         deepen(context, items.values, max(place - len(items.values) + 1, -len(items.values) - place))
     return context.unknown(text, "the position in the list is not known", value, *items.values)
+
+
+def _taking_turns(place: Expr, values: Sequence[Value]) -> Sequence[Value]:
+    """The few of `values` that `place` may mean, where it is what is left of a division by a known number."""
+    is_left = isinstance(place, Apply) and place.operator is Operator.FLOOR_MODULO
+    count = known_int(place.arguments[1]) if isinstance(place, Apply) and is_left else None
+    is_few = count is not None and 1 < count <= min(len(values), _MOST_IN_TURN)
+    return values[:count] if is_few else ()
+
+
+def _in_turn(context: Context, place: Expr, values: Sequence[Value]) -> Value:
+    """The one of `values` that stands at `place`."""
+    *others, found = values
+    for number, value in reversed(list(enumerate(others))):
+        found = _chosen_by(context, apply(Operator.EQUAL, place, integer(number)), value, found)
+    return found
 
 
 def _of_series(context: Context, series: Series, value: Value, text: str) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -30,7 +30,7 @@ from portcheck.frontends.nki.values.values import (
 )  # fmt: skip
 from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
 from portcheck.ir.expr import refs_in
-from portcheck.ir.walk import operations
+from portcheck.ir.walk import operations, writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,13 @@ class Carried:
     slot: Slot
     view: View
     is_number: bool
+
+
+def settled_late(context: Context, marks: tuple[int, ...], since: int, loop: Iterable[Op]) -> list[Result]:
+    """The tiles made before a loop that were settled in it and are written there: a round may have read them before."""
+    found = [result for result in context.settled_since(marks) if result.age < since]
+    written = {name for op in operations(loop) for name in writes(op)} if found else set()
+    return [result for result in found if result.view is not None and result.view.buffer.name in written]
 
 
 def carried_names(context: Context, frame: Frame, block: cst.BaseSuite | None) -> dict[str, Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -20,6 +20,7 @@ from portcheck.frontends.nki.loops.carrying import (
     held_in_memory,
     is_alias,
     number_of,
+    settled_late,
     stand_at,
 )  # fmt: skip
 from portcheck.frontends.nki.loops.growing import Growth, grown, settle
@@ -49,7 +50,6 @@ from portcheck.frontends.nki.values.data import allocate, settled
 from portcheck.frontends.nki.values.stacking import common_shape
 from portcheck.frontends.nki.values.values import Counter, Result, Value, View
 from portcheck.ir import Expr, Leave, LeaveKind, Op, Symbol
-from portcheck.ir.walk import operations, writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[Le
         names, had_left, marks = dict(frame.names), frame.may_have_left, context.marks()
         with context.builder.region() as before, context.journal.changes() as changes:
             better, flow, left = _tried(context, frame, loop, plan, carried)
-        late = _settled_late(context, marks, changes.since, before) if better is None else []
+        late = settled_late(context, marks, changes.since, before) if better is None else []
         if better is None and not late:
             context.builder.adopt(before)
             return flow, left
@@ -93,13 +93,6 @@ def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[Le
             settled(context, result)
         plan = better or plan
     raise NeedsUnrollingError
-
-
-def _settled_late(context: Context, marks: tuple[int, ...], since: int, loop: Iterable[Op]) -> list[Result]:
-    """The tiles made before a loop that were settled in it and are written there: a round may have read them before."""
-    found = [result for result in context.settled_since(marks) if result.age < since]
-    written = {name for op in operations(loop) for name in writes(op)} if found else set()
-    return [result for result in found if result.view is not None and result.view.buffer.name in written]
 
 
 def _lost(loop: Kept, values: Mapping[Slot, Value]) -> Changed:

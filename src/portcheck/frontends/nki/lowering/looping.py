@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from portcheck.core.dtype import INT32, INT64
 from portcheck.frontends.nki.expressions.bind import Call
+from portcheck.frontends.nki.loops.carrying import settled_late
 from portcheck.frontends.nki.lowering.indices import three
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.data import Operand, allocate, as_number, load, store
-from portcheck.frontends.nki.values.values import NONE, Function, Value, View
+from portcheck.frontends.nki.values.data import Operand, allocate, as_number, load, settled, store
+from portcheck.frontends.nki.values.values import NONE, Function, Value, View, new_age
 from portcheck.ir import Const, Loop, Op, OpaqueKind, Operator, Range, Space, Symbol, While, apply, integer
 from portcheck.knowledge import Role
 
@@ -22,8 +23,7 @@ def counted(call: Call) -> Value:
     start, stop, step = three([*ends, call.number(Role.STEP) or integer(1)])
     parameters = function.node.params.params
     variable = context.bind_symbol(parameters[0].name.value if parameters else "i")
-    with _round(call) as body:
-        context.call(context, function, [Symbol(variable, INT64)], {})
+    body = _rounds(call, lambda: context.call(context, function, [Symbol(variable, INT64)], {}))
     values = Range(start=start, stop=stop, step=step)
     context.builder.emit(Loop, via=call.via, variable=variable, values=values, body=tuple(body))
     context.builder.end(variable)
@@ -40,11 +40,14 @@ def until_zero(call: Call) -> Value:
     store(context, condition, Operand(first, first.dtype), via=call.via)
     with context.builder.region() as test:
         held = load(context, condition)
-    with _round(call) as body:
+
+    def run() -> None:
         last = as_number(context, context.call(context, function, _given(function, condition), {}))
         if last is None:
             raise MisunderstoodError("what the body hands back is not understood", OpaqueKind.CONTROL)
         store(context, condition, Operand(last, last.dtype), via=call.via)
+
+    body = _rounds(call, run)
     goes_on = apply(Operator.NOT_EQUAL, held.expression, Const(0, INT32))
     context.builder.emit(While, via=call.via, test=tuple(test), condition=goes_on, body=tuple(body))
     return NONE
@@ -60,6 +63,21 @@ def _body(call: Call) -> Function:
     if not isinstance(value, Function):
         raise MisunderstoodError("the body of the loop is not understood", OpaqueKind.CONTROL)
     return value
+
+
+def _rounds(call: Call, run: Callable[[], object]) -> list[Op]:
+    """The operations of a round; it is read again where it wrote to a tile that it may have read before."""
+    context = call.context
+    while True:
+        marks, since = context.marks(), new_age()
+        with _round(call) as body:
+            run()
+        late = settled_late(context, marks, since, body)
+        if not late:
+            return body
+        context.release(marks)
+        for result in late:
+            settled(context, result)
 
 
 @contextmanager
