@@ -105,6 +105,35 @@ def kernel(x):
 )
 
 
+SWAPPED = (
+    NEW
+    + """
+class Pair(nl.NKIObject):
+    def __init__(self, first, second):
+        self.first = first
+        self.second = second
+
+
+@nki.jit
+def kernel(x):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    a = nl.load(x)
+    b = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.tensor_scalar(dst=b, data=a, op0=nl.multiply, operand0=2.0)
+    {text}
+    nl.store(out, first)
+    return out
+"""
+).replace("@nki.jit\n\nclass", "\nclass")
+SWAPS = {
+    "a list": "t = [a, b]\n    t[0], t[1] = t[1], t[0]\n    first = t[0]",
+    "a dictionary": "t = {'u': a, 'v': b}\n    t['u'], (t['v'], _) = t['v'], (t['u'], 0)\n    first = t['u']",
+    "an object": "t = Pair(a, b)\n    t.first, t.second = t.second, t.first\n    first = t.first",
+    "a loop": "t = [a, a]\n    for t[0], t[1] in ((a, b), (b, a)):\n        first = t[0]",
+}
+
+
 def one(value: str, width: str = "columns") -> str:
     return ONE.format(value=value, width=width)
 
@@ -168,6 +197,11 @@ CASES = (
     ),
     Case("a branch that is not", CHOSEN, {"x": X, "flag": False, "cfg.scale": 3.0},
          lambda given: (np.maximum(given["x"], 0),)),
+    *(
+        Case(f"tiles change places in {name}", SWAPPED.replace("{text}", text), {"x": X},
+             lambda given: (given["x"] * 2,))
+        for name, text in SWAPS.items()
+    ),
     Case("a helper and a list of tiles", HELPED, {"x": X}, lambda given: (given["x"] * 2,)),
     Case("two cores", CORES, {"x": X}, lambda given: (given["x"],), grid=(2,)),
 )  # fmt: skip

@@ -22,6 +22,7 @@ from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedErr
 from portcheck.frontends.nki.state.flow import FlowKind
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.recorder import Recorder
+from portcheck.frontends.nki.statements.assigning import bind_to
 from portcheck.frontends.nki.statements.forms import forms_in
 from portcheck.frontends.nki.statements.returning import emit_return
 from portcheck.frontends.nki.statements.skipping import imported_name, note_calls
@@ -92,7 +93,7 @@ def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[
         builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
         path=environment.path, facts=facts, scalars={}, shapes=environment.shapes,
         dtypes=environment.dtypes, values=environment.values, evaluate=evaluate, call=call_function,
-        invoke=invoke, run=run_block, truth=truth,
+        invoke=invoke, run=run_block, truth=truth, assign=bind_to,
     )  # fmt: skip
     function = environment.find(context)
     if function is None:

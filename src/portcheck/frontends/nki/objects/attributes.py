@@ -185,12 +185,15 @@ def value_of_key(key: Key) -> Value:
 
 
 def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Context) -> bool:
-    """Binds names to `value`, taking tuples apart; False when it does not come apart as the target asks."""
+    """Binds a target to `value`, taking tuples apart; False when it does not come apart as the target asks."""
     if isinstance(target, cst.Name):
         owner = frame.outer.get(target.value)
         if owner is not None:
             changing(context, owner)
         (owner or frame).names[target.value] = _named_grid(context, value, target.value)
+        return True
+    if isinstance(target, cst.Subscript | cst.Attribute):
+        context.assign(context, frame, target, value)
         return True
     if not isinstance(target, cst.Tuple | cst.List):
         return False

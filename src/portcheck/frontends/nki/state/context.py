@@ -77,6 +77,7 @@ class Context:
     invoke: Callable[[Context, Value, str, Sequence[Value], dict[str, Value]], Value]
     run: Callable[[Context, Frame, Sequence[cst.CSTNode]], Flow]
     truth: Callable[[Context, Value], bool | None]
+    assign: Callable[[Context, Frame, cst.CSTNode, Value], None]
     buffers: dict[str, None] = field(default_factory=dict)
     symbols: dict[str, None] = field(default_factory=dict)
     bound: set[str] = field(default_factory=lambda: set(_AXES))
