@@ -20,3 +20,9 @@ def test_what_uses_such_a_number_is_not_understood() -> None:
     made = kernel(f"{UNKNOWN}nisa.memset(b, len(v))", "import missing\n")
     assert [op.reason for op in opaques(made)] == ["nisa.memset: the value is not understood"]
     assert opaques(made)[0].writes == ("b",)
+
+
+def test_the_item_of_a_number_is_the_number() -> None:
+    made = kernel("nisa.memset(b, np.finfo(np.float32).min.item())", "import numpy as np\n")
+    assert not opaques(made)
+    assert not any(isinstance(op, Call) for op in operations(made.body))

@@ -14,7 +14,7 @@ from portcheck.frontends.nki.values.arithmetic import known_int, literal
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import write_out
 from portcheck.frontends.nki.values.values import NONE, Items, Key, Table, Text, Value
-from portcheck.ir import integer
+from portcheck.ir import Apply, Const, Symbol, integer
 
 Arguments = Sequence[Value]
 
@@ -22,8 +22,10 @@ Arguments = Sequence[Value]
 def method_call(
     context: Context, receiver: Value, name: str, arguments: Arguments, keywords: Mapping[str, Value]
 ) -> Value | None:
-    """A method of a list, dictionary or string; None when it is not modelled."""
+    """A method of a list, dictionary, string or number; None when it is not modelled."""
     match receiver:
+        case Const() | Symbol() | Apply():
+            return receiver if name == "item" and not arguments and not keywords else None
         case Text():
             return None if keywords else text_method(context, receiver, name, arguments)
         case Items():
