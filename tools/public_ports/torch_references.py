@@ -16,7 +16,7 @@ PACKAGE = "nkilib_src.nkilib"
 def library_at(folder: Path) -> None:
     """Makes the package of the library importable; the packages of NKI itself are replaced by stand-ins."""
     sys.path.insert(0, str(folder / "src"))
-    for name in ("nki", "nki.language", "nki.isa", "nki.collectives", "nki.typing"):
+    for name in ("nki", "nki.language", "nki.isa", "nki.collectives", "nki.typing", "neuron_dtypes"):
         sys.modules.setdefault(name, StandIn(name))
 
 

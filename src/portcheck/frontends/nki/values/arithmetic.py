@@ -21,7 +21,7 @@ from portcheck.ir import (
     is_within,
 )
 
-SIZE_LIMIT = 256
+SIZE_LIMIT = 512
 DEPTH_LIMIT = 80
 """Levels of an expression that is kept; the text form and the walks over an expression reach a little further."""
 _SHIFT_LIMIT = 512
