@@ -108,6 +108,7 @@ EARLY = VECTORS.replace("def vectors(x, y):", "def vectors(x, y, stop=0):").repl
     "    if stop == 1:\n        return out\n    nisa.tensor_copy(dst=third[1:17, 0:512], src=fifth[0:16, 0:512])\n"
     + LAST,
 )
+REDUCING = "nisa.activation(dst=fifth, op=nl.exp, data=fourth, reduce_op=nl.add, reduce_res=total)"
 DIVISION = "nl.divide(fourth, third)"
 HANDED_BACK = PRODUCT.replace(
     "    nisa.nc_matmul(dst=sums, stationary=left, moving=right)", "    nisa.nc_matmul(left, right)"
@@ -135,6 +136,8 @@ CLEAN = [
     (VECTORS.replace(LAST, "    nl.power(fourth, third)\n" + LAST), "trn2", "0.6"),
     (VECTORS.replace(LAST, "    nl.matmul(fourth[:, 0:64], third, transpose_x=True)\n" + LAST), "trn2", "0.6"),
     (VECTORS.replace(LAST, f"    {DIVISION}\n{LAST}"), "trn2", "0.2"),
+    (VECTORS.replace(LAST, "    nl.softmax(fourth)\n    nl.sum(fourth, axis=[1])\n" + LAST), "trn2", "0.6"),
+    (VECTORS.replace(LAST, f"    {REDUCING}\n{LAST}"), "trn2", "0.6"),
     (OLD_DOUBLED, "trn2", "0.1"),
     (guarded("nisa.get_nc_version() >= nisa.nc_version.gen4"), "trn2", "0.6"),
     (guarded("nisa.get_nc_version() == 4"), "trn1", "0.6"),
@@ -252,6 +255,7 @@ DTYPES = [
     of_dtype(GATHERED, "taken", "PC707 PC707", "float32", "bfloat16"),
     of_dtype(GATHERED, "moved", "PC707", "float32", "bfloat16"),
     Mutation(NARROWED, "PC707", "dge_mode.none", "dge_mode.hwdge"),
+    Mutation(NARROWED, "PC707", "dge_mode.none", "dge_mode.hwdge", version="0.2"),
     of_dtype(RANDOM, "bits", "PC707", "uint32", "float32"),
     of_dtype(SCALED, "a", "PC707", "bfloat16", "float32", target="trn3"),
     of_dtype(SCALED, "left_scale", "PC707 PC707", "uint8", "int8", target="trn3"),
@@ -281,6 +285,11 @@ TARGETS = [
     step("nl.abs_max(fourth, third)", "PC708"),
     *(step(DIVISION, version=version, target=target) for version in NEW for target in ("trn1", "trn2", "trn3")),
     step("nl.mod(fourth, third)"),
+    step("nisa.tensor_reduce(dst=fifth[0:1, :], op=nl.add, data=fourth, axis=0)", version="0.2"),
+    step("nisa.tensor_reduce(dst=fifth[0:1, :], op=nl.add, data=fourth, axis=(0, 1))", version="0.3"),
+    *(step(f"nl.{name}(fourth, axis=0)") for name in ("sum", "max", "min", "mean", "prod", "var", "all", "softmax")),
+    step(REDUCING.replace("nl.add", "nl.maximum")),
+    step(REDUCING.replace("activation(", "activation_reduce(").replace("nl.add", "nl.maximum"), target="trn1"),
     step("nl.fmod(fourth, third)", version="0.3"),
     step("nl.power(fourth, 2.0)", target="trn3"),
     step("nl.matmul(fourth[:, 0:64], third)"),

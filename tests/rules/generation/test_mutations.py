@@ -168,6 +168,10 @@ SINGLE: dict[str, tuple[str, str | None, str]] = {
     "scales before the operator": (port("0.6", "nisa.dma_compute(a, [a, b], [1.0, 1.0], nl.add)"), "0.6", "PC805"),
     "operator before the scales": (port("0.2", "nisa.dma_compute(a, [a, b], nl.add, [1.0, 1.0])"), "0.2", "PC805"),
     "string as a space": (port("0.6", "c = nl.ndarray((128, 8), dtype=nl.float32, buffer='sbuf')"), "0.6", "PC805"),
+    "function as an operator": (port("0.6", "nisa.tensor_reduce(dst=a, op=nl.mean, data=b, axis=1)"), "0.6", "PC805"),
+    "state of a loop": (
+        port("0.6", "def body(i):", "    nisa.memset(dst=b, value=0.0)", "nl.fori_loop(0, 4, body, a)"), "0.6", "PC805",
+    ),
     "dtype as an engine": (port("0.6", "nisa.memset(a, 0.0, nl.float32)"), "0.6", "PC805"),
     "operator as a string": (port("0.6", "nisa.tensor_tensor(dst=a, data1=a, data2=b, op='add')"), "0.6", "PC805"),
     "axis 1 of three": (
@@ -244,6 +248,12 @@ SILENT: dict[str, tuple[str, str | None]] = {
     "functions of the file": (HEAD.replace("@nki.jit", "def h():\n    pass\n\n@nki.jit") + TAIL, "0.6"),
     "methods of a tile": (port("0.6", "c = a.reshape((128, 2, 4)).permute((0, 2, 1))"), "0.6"),
     "names of other modules": ("import nki.compiler as nc\n" + port("0.6", "nc.anything(a)"), "0.6"),
+    "functions that are operators": (
+        port("0.6", "nisa.tensor_reduce(a, nl.max, b, 1)", "nisa.activation(dst=a, op=nl.exp, data=b)"), "0.6",
+    ),
+    "step of a loop": (
+        port("0.6", "def body(i):", "    nisa.memset(dst=b, value=0.0)", "nl.fori_loop(0, 4, body, 2)"), "0.6",
+    ),
     "engine by its old name": (port("0.1", "a = nisa.tensor_copy(b, engine=nisa.vector_engine)"), "0.1"),
     "engine by a name of the file": (
         port("0.6", "nisa.memset(a, 0.0, E)").replace("@nki.jit", "E = nisa.engine.vector\n\n@nki.jit"), "0.6",

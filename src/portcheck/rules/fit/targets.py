@@ -41,10 +41,11 @@ _DIVIDED = COPY_NKI.replace("src=tile[0:128, 0:cols])", "src=nl.divide(tile, til
     Certainty.CERTAIN,
     documentation="""
 The port calls an instruction, or asks for a mode, an engine or an operator, that the chip it is meant for does not
-have; or calls a function of the language that no chip carries out, such as a division.
+have; or something that no chip carries out, such as a division or a reduction of the partition axis on the vector
+engine.
 
 **How to fix.** State the chip that the port is meant for with `--target`, or write the step with instructions that
-the chip has.
+the chip has. The finding says what the vendor advises.
 
 **What happens.** The vendor does not say what the compiler does; the simulator checks the generation of instructions,
 but not of everything. Of what no chip carries out, the release notes say that it is not supported or does not compile.

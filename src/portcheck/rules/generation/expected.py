@@ -22,7 +22,9 @@ def wanted(knowledge: Knowledge, parameter: Parameter, root: str) -> str:
         return "an operator"
     if parameter.role in _TILES:
         return "a tensor"
-    return {Role.BUFFER: "a memory space", Role.DTYPE: "a dtype", Role.SHAPE: "a shape"}.get(parameter.role, "")
+    return {Role.BUFFER: "a memory space", Role.DTYPE: "a dtype", Role.SHAPE: "a shape", Role.STEP: "a number"}.get(
+        parameter.role, ""
+    )
 
 
 def can_be(knowledge: Knowledge, parameter: Parameter, operand: OperandUse, root: str) -> bool:
@@ -31,11 +33,19 @@ def can_be(knowledge: Knowledge, parameter: Parameter, operand: OperandUse, root
         return True
     if isinstance(operand, NumberUse) and not isinstance(operand.value, Const):
         return True  # a parameter of the kernel may be anything
-    if isinstance(operand, NameUse) and enumeration_of(knowledge, parameter, root):
-        return knowledge.dtype(operand.name.rpartition(".")[2]) is None
+    if isinstance(operand, NameUse) and not _may_name(knowledge, parameter, operand.name, root):
+        return False
     if isinstance(operand, TextUse) and operand.text in _members(knowledge, parameter, root):
         return True  # the vendor's own kernels write members by name; nothing says that these are refused
     return isinstance(operand, _allowed(knowledge, parameter, root))
+
+
+def _may_name(knowledge: Knowledge, parameter: Parameter, name: str, root: str) -> bool:
+    """False for a dtype in place of a member of an enumeration, and for a function in place of an operator."""
+    if enumeration_of(knowledge, parameter, root):
+        return knowledge.dtype(name.rpartition(".")[2]) is None
+    is_function = parameter.role in _OPERATORS and name.startswith("nki.") and name in knowledge.apis
+    return not is_function or knowledge.operator_object(name) is not None
 
 
 def _members(knowledge: Knowledge, parameter: Parameter, root: str) -> tuple[str, ...]:
@@ -56,6 +66,8 @@ def _allowed(knowledge: Knowledge, parameter: Parameter, root: str) -> Kinds:
             return (NameUse, DTypeUse, TextUse, NoneUse)
         case Role.SHAPE:
             return (GroupUse, NumberUse)
+        case Role.STEP:
+            return (NumberUse, NoneUse)
         case _:
             return (object,)
 
