@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiModule, NkiOptions, read_nki
+from portcheck.ir import operations, symbols_in
 from portcheck.ir.verify import verify
+from portcheck.ir.walk import expressions
 
 HEAD = "import nki\nimport nki.language as nl\nimport nki.isa as nisa\n"
 KERNEL = HEAD + "@nki.jit\ndef k(x, y):\n"
@@ -216,6 +218,22 @@ def lowered(text: str) -> NkiModule:
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
 def test_nasty_text_is_read_without_an_exception(text: str) -> None:
     lowered(text)
+
+
+FUZZED = {
+    "a mask of more dimensions": "    i, j = nl.mgrid[0:128, 0:512]\n    t = nl.load(x[-1], mask=i < x.shape[0])\n",
+}
+
+
+@pytest.mark.parametrize("version", ["0.1", "0.2", "0.6"])
+@pytest.mark.parametrize("body", FUZZED.values(), ids=FUZZED)
+def test_what_fuzzing_found_is_consistent(body: str, version: str) -> None:
+    text = f"import neuronxcc.nki.language as nl\nfrom neuronxcc import nki\n@nki.jit\ndef k(x):\n{body}"
+    program = read_nki(SourceFile("port.py", text), NkiOptions(version=version)).lower(["k"])
+    assert verify(program) == ()
+    [kernel] = program.kernels
+    symbols = {name for op in operations(kernel.body) for item in expressions(op) for name in symbols_in(item)}
+    assert not any(name.startswith("$") for name in symbols)
 
 
 UNREADABLE = [

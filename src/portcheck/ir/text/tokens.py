@@ -52,13 +52,14 @@ class Cursor:
     def _split(self, text: str) -> list[Token]:
         tokens = []
         place = 0
-        while place < len(text):
-            match = _TOKEN.match(text, place)
-            if match is None:
-                self.fail(f"cannot read {text[place:].lstrip()[:20]!r}")
+        for match in _TOKEN.finditer(text):
+            if match.start() != place:
+                break
             if match.lastgroup is not None:
                 tokens.append(_token(match.lastgroup, match[match.lastgroup]))
             place = match.end()
+        if place < len(text):
+            self.fail(f"cannot read {text[place:].lstrip()[:20]!r}")
         return tokens
 
     def fail(self, message: str) -> NoReturn:
