@@ -293,3 +293,14 @@ def test_the_length_of_a_parameter_is_a_number_and_that_of_a_tensor_its_first_si
     made = kernel(f"nl.store(y[0:len(x), 0:len(z)], {tile})\na, b = x.shape", "x, y, z")
     (store,) = [op for op in operations(made.body) if isinstance(op, Store) and op.access.buffer == "y"]
     assert [written(axis.extent) for axis in store.access.axes if axis.extent is not None] == ["a", "len(z)"]
+
+
+def test_a_tile_that_is_set_under_a_mask_is_not_set_elsewhere() -> None:
+    made = kernel("i = nl.arange(128)[:, None]\nt = nisa.memset((128, 8), 0.0, dtype=nl.float32, mask=i < y)")
+    assert not_understood(made) == []
+    assert [op.access.mask is not None for op in operations(made.body) if isinstance(op, Store)] == [True]
+
+
+def test_a_module_that_hands_on_what_its_package_has_is_that_package() -> None:
+    call = "t = nisa.neuron_isa.memset((128, 8), 0.0, dtype=nl.float32)"
+    assert not_understood(kernel(call)) == []

@@ -81,7 +81,7 @@ def fill(call: Call) -> Value:
         return NONE
     view = alloc(call)
     assert isinstance(view, View)
-    store(call.context, view, value, via=call.via)
+    store(call.context, view, value, via=call.via, mask=call.mask)
     return view
 
 
