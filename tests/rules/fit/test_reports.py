@@ -58,3 +58,10 @@ def test_a_loop_over_partitions_names_the_first_round_that_is_illegal(tmp_path: 
     port = COPY_NKI.replace("        nisa.dma_copy(dst=y[", loop + "        nisa.dma_copy(dst=y[")
     (found,) = findings(tmp_path, COPY_CUDA, port, "PC702")
     assert "begins at partition 1 of `tile` in a round of the loop (at p) and occupies 1" in found.message
+
+
+def test_a_tile_of_a_format_of_another_chip_is_to_be_allocated_otherwise(tmp_path: Path) -> None:
+    spare = "    spare = nl.ndarray((32, 32), dtype=nl.float8_e5m2_x4, buffer=nl.sbuf)\n"
+    port = PRODUCT.replace("    return", spare + "    return")
+    (found,) = findings(tmp_path, MATMUL_CUDA, port, "PC707")
+    assert found.remedy == "Allocate it with a dtype that NKI has on this chip, or state another target."

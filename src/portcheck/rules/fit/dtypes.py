@@ -25,7 +25,9 @@ bit patterns, formats of another generation, or formats of 64 bits, which NKI do
 
 **How to fix.** Convert the tile with `tensor_copy` to a dtype that the instruction takes.
 
-**What happens.** The vendor does not say what the compiler does; the simulator checks dtypes, but not all of them.
+**What happens.** The vendor does not say what the compiler does; the simulator checks dtypes, but not all of them. A
+transfer by `hwdge` between unequal dtypes is refused from 0.3 on; 0.2 moves the bytes as they are, and the values are
+not defined.
 
 **How we know.** The dtype that each tile is allocated with; one that is taken from a parameter is not judged unless
 it is stated. Which ones are taken stands in mappings/nki/operands, by version and chip.
@@ -54,10 +56,11 @@ def dtype_not_on_target(pair: Pair) -> Iterator[Draft]:
 
 def of_wrong_dtype(port: Port) -> Iterator[Draft]:
     """Operands of dtypes that their instructions do not take, one finding a place and operand."""
-    complaints = (
-        (call, *complaint) for call in calls_of(port) for complaint in (*_made(call), *_alone(call), *_together(call))
-    )
-    yield from one_a_place(port, complaints, LimitKind.DTYPE, "Convert the tile to a dtype that the instruction takes.")
+    made = ((call, *complaint) for call in calls_of(port) for complaint in _made(call))
+    given = ((call, *complaint) for call in calls_of(port) for complaint in (*_alone(call), *_together(call)))
+    allocate = "Allocate it with a dtype that NKI has on this chip, or state another target."
+    yield from one_a_place(port, made, LimitKind.DTYPE, allocate)
+    yield from one_a_place(port, given, LimitKind.DTYPE, "Convert the tile to a dtype that the instruction takes.")
 
 
 def _made(call: Call) -> Iterator[tuple[str, str, str]]:

@@ -37,8 +37,8 @@ _TEXT = PORT.replace("buffer=nl.sbuf", 'buffer="sbuf"')
     documentation="""
 A call gets a keyword that it does not have, or has not yet; does not get an argument that it requires, above all the
 destination that calls of the current generation write; gets such a destination in the first generation, which hands
-its results back; gets its arguments in the order of another version; or gets a
-number or a string where it takes a member of an enumeration or a memory space.
+its results back; gets its arguments in the order of another version; or gets a number, a string or another name where
+it takes a member of an enumeration, an operator or a memory space.
 
 **What the version does.** A keyword that a call does not have is an error, except in the release of SDK 2.27, which
 ignores it without a word. A missing argument is an error. Arguments in another order are an error if their kinds do not
