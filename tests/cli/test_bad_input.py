@@ -67,6 +67,7 @@ CASES = {
     "a dtype of no parameter": (("kernel.cu", "port.py", "--dtype", "nobody=float32"), 'has no parameter "nobody"'),
     "a file as a folder of headers": (("kernel.cu", "port.py", "-I", "port.py"), "-I port.py is not a folder"),
     "a size that is none": (("kernel.cu", "port.py", "--shape", "n=many"), '"many" is not a size'),
+    "a size of nothing": (("kernel.cu", "port.py", "--shape", "nobody=3"), 'the port has nothing called "nobody"'),
     "an unknown format": (("kernel.cu", "port.py", "--format", "markdwn"), 'there is no format called "markdwn"'),
     "a missing output folder": (
         ("kernel.cu", "port.py", "--output", "json=nowhere/report.json"),
@@ -84,6 +85,9 @@ NEAREST = {
     "rule": (("explain", "tail-tile-droped"), "tail-tile-dropped"),
     "code": (("explain", "PC4O1"), "PC401"),
     "kernel of ir": (("ir", "kernel.cu", "--kernel", "rmsnorm"), 'did you mean "rmsnorm_f32"?'),
+    "version of ir": (("ir", "port.py", "--nki-version", "0.66"), 'did you mean "0.6"?'),
+    "size of ir": (("ir", "port.py", "--shape", "xx=3"), 'did you mean "x"?'),
+    "value of ir": (("ir", "port.py", "--value", "epss=1"), 'did you mean "eps"?'),
     "order": (("diff", "port.py", "kernel.cu"), "portcheck diff kernel.cu port.py"),
     "choice": (("diff", "two.cu", "port.py"), "--cuda-kernel NAME"),
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 import pytest
 
@@ -42,6 +45,23 @@ def test_an_empty_file_may_be_read_where_that_is_no_error(tmp_path: Path) -> Non
     path = tmp_path / "k.cu"
     path.write_bytes(b"")
     assert read_source(str(path), may_be_empty=True).text == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
+def test_nobody_waits_for_a_pipe_that_nobody_writes_to(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="is empty"):
+        read_source(str(path))
+
+
+def test_a_pipe_is_read_to_its_end() -> None:
+    reading, writing = os.pipe()
+    writer = Thread(target=lambda: (sleep(0.1), os.write(writing, b"int n;\n"), os.close(writing)))
+    writer.start()
+    assert read_source(f"/dev/fd/{reading}").text == "int n;\n"
+    writer.join()
+    os.close(reading)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from portcheck.cli.arguments import (
     sizes,
 )
 from portcheck.cli.nvcc_flags import ignored_flags, parse_flags
-from portcheck.cli.source_options import Define, Include, NkiRoot
+from portcheck.cli.source_options import Define, Dtype, Include, NkiRoot, NkiVersion, Shape, Target, Value
 from portcheck.cli.writing import output_width, wants_color, write_data, write_files, write_message
 from portcheck.reporting import format_names, prepare, render, single_line
 
@@ -39,13 +39,6 @@ def complete_format(incomplete: str) -> list[str]:
     return [name for name in format_names() if name.startswith(incomplete)]
 
 
-def complete_target(incomplete: str) -> list[str]:
-    """The chips whose names start with `incomplete`, for shell completion."""
-    from portcheck.knowledge import load
-
-    return [name for name in sorted(load().chips) if name.startswith(incomplete)]
-
-
 _Cuda = Annotated[str, typer.Argument(metavar="CUDA", help="The original: a CUDA source file.", show_default=False)]
 _Nki = Annotated[str, typer.Argument(metavar="NKI", help="The port: a Python file.", show_default=False)]
 _CudaKernel = Annotated[
@@ -53,20 +46,6 @@ _CudaKernel = Annotated[
     typer.Option(help="A kernel of the original; repeat it for several, in launch order.", metavar="NAME"),
 ]
 _NkiKernel = Annotated[str | None, typer.Option(help="The kernel of the port.", metavar="NAME")]
-_Target = Annotated[
-    str | None,
-    typer.Option(
-        help="The chip the port is meant for; see `portcheck list targets`.",
-        metavar="CHIP",
-        autocompletion=complete_target,
-    ),
-]
-_NkiVersion = Annotated[
-    str | None,
-    typer.Option(
-        help="The version of NKI to read the port as; without it, it is told from the text.", metavar="VERSION"
-    ),
-]
 _Format = Annotated[
     str,
     typer.Option(
@@ -85,26 +64,6 @@ _FailOn = Annotated[
     typer.Option(
         help="Exit with 1 on not-faithful and not-verified (error), also on needs-decision (warning), or never.",
         metavar="error|warning|never",
-    ),
-]
-_Shape = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A size of the port; without it, that of the parameter it answers is assumed.", metavar="NAME=VALUE"
-    ),
-]
-_Dtype = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="The dtype of a parameter of the port; without it, that of the parameter it answers is assumed.",
-        metavar="NAME=VALUE",
-    ),
-]
-_Value = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="The value of a parameter of the port that is no tensor, or of one of its attributes; may be repeated.",
-        metavar="NAME=VALUE",
     ),
 ]
 _NvccFlags = Annotated[
@@ -131,17 +90,17 @@ def diff(
     nki: _Nki,
     cuda_kernel: _CudaKernel = None,
     nki_kernel: _NkiKernel = None,
-    target: _Target = None,
-    nki_version: _NkiVersion = None,
+    target: Target = None,
+    nki_version: NkiVersion = None,
     format_name: _Format = "terminal",
     output: _Output = None,
     fail_on: _FailOn = FailOn.ERROR,
     define: Define = None,
     include: Include = None,
     nki_root: NkiRoot = None,
-    shape: _Shape = None,
-    dtype: _Dtype = None,
-    value: _Value = None,
+    shape: Shape = None,
+    dtype: Dtype = None,
+    value: Value = None,
     nvcc_flags: _NvccFlags = "",
     assume: _Assume = None,
     no_color: _NoColor = False,

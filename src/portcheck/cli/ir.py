@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from portcheck.cli.arguments import definitions, folders, module_roots
-from portcheck.cli.source_options import Define, Include, NkiRoot
+from portcheck.cli.arguments import definitions, folders, module_roots, named_values, sizes
+from portcheck.cli.source_options import Define, Dtype, Include, NkiRoot, NkiVersion, Shape, Target, Value
 from portcheck.cli.writing import write_data, write_message
 from portcheck.reporting import single_line, visible
 
@@ -24,6 +24,11 @@ def ir(
     define: Define = None,
     include: Include = None,
     nki_root: NkiRoot = None,
+    target: Target = None,
+    nki_version: NkiVersion = None,
+    shape: Shape = None,
+    dtype: Dtype = None,
+    value: Value = None,
 ) -> None:
     """Print what a file was read as."""
     from portcheck.ir.text import print_program
@@ -35,6 +40,11 @@ def ir(
         defines=definitions(define or ()),
         include_roots=folders(include or ()),
         nki_roots=module_roots(nki_root or ()),
+        target=target,
+        nki_version=nki_version,
+        shapes=sizes(shape or ()),
+        dtypes=named_values("--dtype", dtype or ()),
+        values=named_values("--value", value or ()),
     )
     write_data(visible(print_program(program)).rstrip("\n") + "\n")
     if not program.kernels:

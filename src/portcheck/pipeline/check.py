@@ -24,7 +24,7 @@ from portcheck.passes import Facts, facts_of
 from portcheck.pipeline.flags import cuda_options, stated_options
 from portcheck.pipeline.kernels import choose_kernels, without_arguments
 from portcheck.pipeline.request import Request
-from portcheck.pipeline.sources import check_order, check_parses, read_source
+from portcheck.pipeline.sources import check_order, check_parses, names_in, read_source
 from portcheck.rubric import report_of
 from portcheck.rules import Pair, Unparsed, judge, numbered
 from portcheck.values import Evaluated, evaluate
@@ -67,8 +67,7 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
     evaluated = _isolated(lambda: evaluate(original), _NOTHING, "what the original computes", lost)
     port = nki.lower([nki_name]) if nki_name else _empty(nki_source)  # not earlier: what reads it may still be at work
     sources = {**given, **included, **_included(port)}
-    _require_parameters("--dtype", request.dtypes, port)
-    _require_parameters("--value", request.values, port)
+    _require_stated(request, port, *(sources[path] for path in sources if path not in included))
     other = facts_of(port)
     failures = [*_invalid(original), *_invalid(port)]
     known = len(failures)
@@ -168,6 +167,18 @@ def _require_version(text: str | None) -> None:
         )
 
 
+def _require_stated(request: Request, port: Program, *texts: SourceFile) -> None:
+    """Raises InputError where something is stated of what the port does not have."""
+    _require_parameters("--dtype", request.dtypes, port)
+    _require_parameters("--value", request.values, port)
+    words = frozenset().union(*map(names_in, texts)) if request.shapes and port.kernels else frozenset()
+    for name, _ in request.shapes:
+        root = name.partition(".")[0].partition("[")[0]
+        if port.kernels and root not in words:
+            hint = did_you_mean(root, words) or "name a parameter, or a size as the port calls it"
+            raise InputError(f'--shape {name}: the port has nothing called "{root}"', hint=hint)
+
+
 def _require_parameters(option: str, stated: Sequence[tuple[str, str]], port: Program) -> None:
     """Raises InputError where something is stated of no parameter of the port, nor of a part of one (`config.eps`)."""
     known = [parameter.name for kernel in port.kernels for parameter in kernel.parameters]
@@ -248,6 +259,9 @@ def program_of(
     nki_roots: tuple[str, ...] = (),
     target: str | None = None,
     nki_version: str | None = None,
+    shapes: tuple[tuple[str, str], ...] = (),
+    dtypes: tuple[tuple[str, str], ...] = (),
+    values: tuple[tuple[str, str], ...] = (),
 ) -> Program:
     """The program of one file: the kernels `names`, all of them without names; empty for a file without kernels.
 
@@ -261,11 +275,17 @@ def program_of(
         include_roots=include_roots,
         nki_roots=nki_roots,
         nki_version=nki_version,
+        shapes=shapes,
+        dtypes=dtypes,
+        values=values,
     )
+    _require_version(nki_version)
+    knowledge = load()
+    _require_dtypes(dtypes, knowledge)
     source = read_source(path, may_be_empty=True)
     module: CudaModule | NkiModule
     if path.endswith(".py"):
-        module = read_nki(source, _nki_options(request, _target(target, load())))
+        module = read_nki(source, _nki_options(request, _target(target, knowledge)))
     else:
         module = read_cuda(source, cuda_options(request))
     known = [kernel.name for kernel in module.kernels]
@@ -283,5 +303,8 @@ def program_of(
                 hint=did_you_mean(name, known) or f"portcheck list kernels {path}",
                 path=path,
             )
-    every = module.instances if isinstance(module, CudaModule) else known
-    return module.lower(list(names) or list(every))
+    if isinstance(module, CudaModule):
+        return module.lower(list(names) or list(module.instances))
+    program = module.lower(list(names) or known)
+    _require_stated(request, program, source)
+    return program

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import codecs
+import io
+import os
 from pathlib import Path
 
 from portcheck.core.errors import InputError
@@ -11,7 +13,6 @@ from portcheck.core.source import SourceFile, decoded
 
 MOST_BYTES = 16 * 1024 * 1024
 """A larger file is refused: no kernel is that long, and reading it would only take memory."""
-
 _FRAMEWORKS = {"triton": "Triton", "torch": "PyTorch", "jax": "JAX"}
 
 
@@ -25,8 +26,7 @@ def read_source(path: str, *, may_be_empty: bool = False) -> SourceFile:
     if file.is_dir():
         raise InputError(f"{path} is a directory", hint="give the file that holds the kernel", path=path)
     try:
-        with file.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+        data = _bytes_of(file)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist", hint="check the path", path=path) from None
     except (OSError, ValueError) as error:
@@ -52,6 +52,21 @@ def read_source(path: str, *, may_be_empty: bool = False) -> SourceFile:
     return SourceFile(path, text, encoding)
 
 
+def _bytes_of(file: Path) -> bytes:
+    """What the file holds, up to one byte too many; nothing for a pipe that nobody has open to write to."""
+    with open(file, "rb", buffering=0, opener=_opened) as stream:
+        data = stream.read(MOST_BYTES + 1)
+        if data == b"":
+            return b""
+        os.set_blocking(stream.fileno(), True)
+        with io.BufferedReader(stream) as rest:
+            return (data or b"") + rest.read(MOST_BYTES + 1 - len(data or b""))
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def _utf_8(path: str, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
@@ -69,6 +84,16 @@ def _utf_8(path: str, data: bytes) -> str:
             column=len(before[start:].decode("utf-8", "replace")) + 1,
             excerpt=excerpt,
         ) from None
+
+
+def names_in(source: SourceFile) -> frozenset[str]:
+    """The names in the text of a Python file; none where it is no Python."""
+    try:
+        nodes = list(ast.walk(ast.parse(source.text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return frozenset(names | {node.arg for node in nodes if isinstance(node, ast.arg)})
 
 
 def check_parses(source: SourceFile) -> None:
