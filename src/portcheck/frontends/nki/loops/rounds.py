@@ -94,7 +94,8 @@ class Round:
 
     `guesses` are the symbols that stand for numbers of which it is not known yet how they go on, `ends` what the names
     held where the round ended early, `early` the older objects that had changed there with
-    what they held, `stacks` the tiles that last, one beside the other, by their site.
+    what they held, `stacks` the tiles that last, one beside the other, by their site; `length` is how many rounds
+    there are, if that is known.
     """
 
     changes: Changes
@@ -110,6 +111,10 @@ class Round:
     ends: list[dict[Slot, Value]] = field(default_factory=list)
     early: list[tuple[Changing, State]] = field(default_factory=list)
     since: int = field(default_factory=new_age)
+    length: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.length = None if self.counter is None else known_int(length_of(self.counter))
 
     def site(self, hint: str, place: str) -> Site:
         """The site of the next tile that is allocated for `hint` at `place`."""

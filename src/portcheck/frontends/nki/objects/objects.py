@@ -184,14 +184,18 @@ def _filled(
         return False
     given.update(keywords)
     for name, default in fields.items():
-        value = given.get(name) or _default(context, default)
-        if value is None:
-            return False
-        made.held[name] = value
+        made.held[name] = given.get(name) or _default(context, default) or _missing(context, made, name)
     after = found_in(made.owner, "__post_init__")
     if isinstance(after, Function):
         context.call(context, after, [made], {})
     return True
+
+
+def _missing(context: Context, made: Instance, name: str) -> Unknown:
+    """The value of a field that must be given and is not: Python refuses it, a compiler of kernels may leave it out."""
+    context.assume(f"the field {name} of {made.record}, which is not given, is taken to be left out")
+    text = context.fresh_symbol(f"{made.record}.{name}")
+    return Unknown(text, f"the field {name} of {made.record} is not given", (NONE,), OpaqueKind.CALL)
 
 
 def _is_parameter(default: Value | None) -> bool:

@@ -189,6 +189,8 @@ def _of_table(
             return NONE
         case "get" | "pop" | "setdefault" if arguments and not keywords:
             key = key_of(arguments[0])
+            if key is None and name == "get":
+                return _some(context, receiver, arguments)
             return None if key is None else _at(context, receiver, name, key, arguments[1:])
         case _:
             return None
@@ -203,6 +205,12 @@ def _at(context: Context, receiver: Table, name: str, key: Key, rest: Arguments)
         changing(context, receiver)
         receiver.entries[key] = fallback
     return receiver.entries.get(key, fallback)
+
+
+def _some(context: Context, receiver: Table, arguments: Arguments) -> Value:
+    """What `get` gives for a key that is not known: any of the values, or what stands for none."""
+    parts = (*receiver.entries.values(), *arguments[1:], NONE)
+    return context.unknown(context.fresh_symbol("get()"), "a key of a dictionary is not known", *parts)
 
 
 def _update(context: Context, receiver: Table, arguments: Arguments, keywords: Mapping[str, Value]) -> Value | None:

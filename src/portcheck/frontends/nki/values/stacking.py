@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import DType
-from portcheck.frontends.nki.loops.rounds import Made, Round, length_of
+from portcheck.frontends.nki.loops.rounds import Made, Round
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
-from portcheck.frontends.nki.values.arithmetic import known_int
 from portcheck.frontends.nki.values.values import Buffer, Stretch, View
 from portcheck.frontends.nki.values.views import Selector, select
 from portcheck.ir import Apply, Expr, Operator, Space, Symbol, integer, symbols_in
@@ -48,8 +47,7 @@ def innermost(context: Context) -> Round | None:
 
 def can_unroll(context: Context) -> bool:
     """Whether it is known of some loop around how often it runs, so that its rounds can be evaluated one by one."""
-    counters = [made.counter for made in context.rounds if made is not None and made.counter is not None]
-    return any(known_int(length_of(counter)) is not None for counter in counters)
+    return any(made is not None and made.length is not None for made in context.rounds)
 
 
 def added(space: Space, shape: Sequence[Expr]) -> int:
