@@ -21,12 +21,14 @@ from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError
 from portcheck.frontends.nki.state.flow import FlowKind
 from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.joins import Joins
 from portcheck.frontends.nki.state.recorder import Recorder
 from portcheck.frontends.nki.statements.assigning import bind_to
 from portcheck.frontends.nki.statements.forms import forms_in
 from portcheck.frontends.nki.statements.returning import emit_return
 from portcheck.frontends.nki.statements.skipping import imported_name, note_calls
 from portcheck.frontends.nki.statements.statements import run_block
+from portcheck.frontends.nki.values.series import as_iterator
 from portcheck.frontends.nki.values.values import NONE, Function, Items, Table, Value
 from portcheck.ir import Kernel, OpaqueKind, Space, ValueType
 from portcheck.ir import Parameter as KernelParameter
@@ -36,6 +38,8 @@ from portcheck.knowledge import Knowledge, NkiVersion
 CALL_DEPTH = 12
 """Calls inlined into one another; a deeper one is kept as a call."""
 _PASSES = 3
+_MORE_PASSES = 2
+"""Further ones that are only made for tiles that a branch must keep apart."""
 _RESERVE = 10_000
 """Nodes that may be evaluated to find what a kernel that is given up calls."""
 
@@ -71,13 +75,15 @@ def lower_kernel(environment: Environment, builder: Recorder, names: Sequence[st
     None when it is nested too deeply to be read.
     """
     facts: dict[str, Facts] = {name: Facts() for name in names}
-    for _ in range(_PASSES):
+    joins = Joins()
+    for number in range(_PASSES + _MORE_PASSES):
         trial = Recorder(builder.next_id)
-        made = _lower(environment, trial, span, facts)
+        made = _lower(environment, trial, span, facts, joins)
         for fact in facts.values():
             fact.settle()
         revised = [fact.revised() for fact in facts.values()]
-        if not any(revised):
+        is_wrong = made is not None and joins.found_wrong(made.kernel.body)
+        if not is_wrong and not (any(revised) and number + 1 < _PASSES):
             break
     builder.go_on_at(trial.next_id)
     return made
@@ -88,12 +94,14 @@ def parameter_names(node: cst.FunctionDef | cst.Lambda) -> list[str]:
     return [parameter.name.value for parameter in all_parameters(node)]
 
 
-def _lower(environment: Environment, builder: Recorder, span: Span, facts: dict[str, Facts]) -> Lowered | None:
+def _lower(
+    environment: Environment, builder: Recorder, span: Span, facts: dict[str, Facts], joins: Joins
+) -> Lowered | None:
     context = Context(
         builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
         path=environment.path, facts=facts, scalars={}, shapes=environment.shapes,
         dtypes=environment.dtypes, values=environment.values, evaluate=evaluate, call=call_function,
-        invoke=invoke, run=run_block, truth=truth, assign=bind_to,
+        invoke=invoke, run=run_block, truth=truth, assign=bind_to, joins=joins,
     )  # fmt: skip
     function = environment.find(context)
     if function is None:
@@ -218,7 +226,7 @@ def _generated(context: Context, frame: Frame, function: Function) -> Value:
     with context.builder.region() as body, context.journal.changes() as changes:
         flow = run_block(context, frame, function.node.body.body)
     if not body and flow.kind in (FlowKind.NORMAL, FlowKind.RETURN) and not frame.may_have_left:
-        return frame.given
+        return as_iterator(frame.given)
     changes.undo()
     context.release(marks)
     return context.unknown(context.fresh_symbol(f"{function.name}()"), "a generator that does more than count")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -12,6 +12,8 @@ from portcheck.frontends.nki.source.trees import assigned_names, children, inner
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.joins import Join
+from portcheck.frontends.nki.values.copying import put
 from portcheck.frontends.nki.values.data import Operand, allocate, as_number, load, operand, store
 from portcheck.frontends.nki.values.series import at, view_at
 from portcheck.frontends.nki.values.stacking import innermost
@@ -90,7 +92,7 @@ def held_in_memory(context: Context, slot: Slot, value: Value) -> Carried | None
         source = operand(context, value)
         view = allocate(context, name, dtype, value.shape, space, via="=")
         if source is not None:
-            store(context, view, source, via="=")
+            put(context, view, source)
         return Carried(slot, view, is_number=False)
     return None
 
@@ -108,7 +110,7 @@ def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> N
     sources = [operand(context, value_in(frame, item.slot)) for item in changed]
     for item, source in zip(changed, sources, strict=True):
         if source is not None:
-            store(context, item.view, source, via="=")
+            put(context, item.view, source)
         else:
             context.opaque(
                 f"{hint_of(item.slot)} is not understood at the end of the loop",
@@ -159,6 +161,25 @@ def escaping(
                 store(context, view, Operand(value.expression, value.dtype, value.real), via="=", mask=value.mask)
             found.append(Carried(name, view, is_number=False))
     return found
+
+
+def note_joins(
+    context: Context, frame: Frame, block: cst.BaseSuite | None, held: Sequence[Carried], before: Mapping[str, Value]
+) -> None:
+    """At the end of a body: notes the tiles that are carried, with the names that may mean the same tiles.
+
+    `before` are the names before the loop.
+    """
+    tiles = [item for item in held if not item.is_number and isinstance(item.slot, str)]
+    if block is None or not tiles:
+        return
+    read = _read_before_bound(block) | read_outside(frame.root, block)
+    names = [{name: value for name, value in side.items() if name in read} for side in (before, frame.names)]
+    for item in tiles:
+        name = hint_of(item.slot)
+        ends = [(side.get(name), known) for side, known in zip((before, frame.names), names, strict=True)]
+        sides = tuple((value, known) for value, known in ends if value is not None and value is not item.view)
+        context.joins.made.append(Join((context.builder.path, name), item.view.buffer.name, sides, frame.age))
 
 
 def _read_before_bound(block: cst.BaseSuite) -> frozenset[str]:

@@ -19,6 +19,7 @@ from portcheck.frontends.nki.loops.carrying import (
     fits_no_buffer,
     held_in_memory,
     is_alias,
+    note_joins,
     number_of,
     settled_late,
     stand_at,
@@ -75,7 +76,11 @@ def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[Le
     """Evaluates the loop: how its body ends, and how paths through it leave. Raises NeedsUnrollingError."""
     carried = carried_names(context, frame, loop.block)
     plan = Plan(through_memory=frozenset(carried)) if loop.counter is None or loop.is_traced else _recalled(context)
-    unfit: dict[Slot, Value] = {name: value for name, value in carried.items() if fits_no_buffer(context, value)}
+    unfit: dict[Slot, Value] = {
+        name: value
+        for name, value in carried.items()
+        if fits_no_buffer(context, value) or (context.builder.path, name) in context.joins.apart
+    }
     if unfit:
         plan = _lost(loop, unfit).better(plan, through_memory=False)
     for _ in range(ATTEMPTS):
@@ -129,7 +134,7 @@ def _attempted(
 ) -> tuple[Plan | None, Flow, frozenset[LeaveKind]]:
     """One evaluation; a better plan if there is one, and then what was emitted is of no use."""
     variable = context.bind_symbol(loop.name) if loop.counter is not None else ""
-    plan = plan.over(variable)
+    plan, begun = plan.over(variable), dict(frame.names)
     carried = _carried(frame, plan, names)
     made = Round(Changes(), loop.counter, Symbol(variable, INT64) if variable else None, loop.is_traced, plan)
     for site, tile in plan.lasting.items():
@@ -156,6 +161,7 @@ def _attempted(
     better = _better(context, frame, loop, made, carried, left, changed) or _settled(context, loop, made, growth, left)
     if better is not None:
         return better, flow, left
+    note_joins(context, frame, loop.block, held, begun)
     context.plans[context.builder.path] = replace(plan, recalled=False)
     context.builder.end(variable)
     escaped = escaping(context, frame, loop.block, held, body)

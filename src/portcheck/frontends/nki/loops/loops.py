@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import libcst as cst
 
@@ -14,13 +14,14 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.mutation import changing
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import leaves, skip
 from portcheck.frontends.nki.values.arithmetic import known
 from portcheck.frontends.nki.values.data import as_number, condition_of
 from portcheck.frontends.nki.values.series import element, series_of
 from portcheck.frontends.nki.values.stacking import can_unroll
-from portcheck.frontends.nki.values.values import Counter, Series, Unknown, Value, View
+from portcheck.frontends.nki.values.values import Counter, Items, Series, Unknown, Value, View
 from portcheck.ir import (
     AxisKind,
     Expr,
@@ -67,6 +68,8 @@ def _whole(context: Context, frame: Frame, statement: cst.For | cst.While, run: 
 
 def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
     iterated = _in_sight(context, context.evaluate(context, frame, statement.iter, ""))
+    if isinstance(iterated, Items) and iterated.once and iterated.series is None:
+        return _unrolled(context, frame, statement, _one_by_one(context, iterated))
     values = items_of(context, iterated)
     series = series_of(context, iterated)
     if isinstance(iterated, Counter) or (series is not None and values is None):
@@ -85,6 +88,13 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
             raise NeedsUnrollingError
         return skip(context, frame, statement, _not_iterated(iterated), kind=OpaqueKind.CONTROL)
     return _unrolled(context, frame, statement, values)
+
+
+def _one_by_one(context: Context, iterator: Items) -> Iterator[Value]:
+    """The elements that are left, each taken when it is asked for: the rounds may take some too."""
+    while iterator.values:
+        changing(context, iterator)
+        yield iterator.held.pop(0)
 
 
 def _in_sight(context: Context, iterated: Value) -> Value:
@@ -143,7 +153,7 @@ def _otherwise(context: Context, frame: Frame, statement: cst.For | cst.While, *
     return context.run(context, frame, statement.orelse.body.body)
 
 
-def _unrolled(context: Context, frame: Frame, statement: cst.For, values: Sequence[Value]) -> Flow:
+def _unrolled(context: Context, frame: Frame, statement: cst.For, values: Iterable[Value]) -> Flow:
     for value in values:
         bind_target(frame, statement.target, value, context)
         flow = _round(context, frame, statement.body)

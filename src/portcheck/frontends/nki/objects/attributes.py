@@ -16,7 +16,7 @@ from portcheck.frontends.nki.objects.parameters import part
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.state.mutation import changing
+from portcheck.frontends.nki.state.mutation import changing, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
 from portcheck.frontends.nki.values.series import elements
 from portcheck.frontends.nki.values.values import (
@@ -34,7 +34,6 @@ from portcheck.frontends.nki.values.values import (
     Package,
     Parameter,
     Result,
-    Series,
     ShapeOf,
     Super,
     Table,
@@ -147,10 +146,8 @@ def items_of(context: Context, value: Value) -> list[Value] | None:
     match value:
         case Either():
             return items_of(context, context.certain(value))
-        case Items(series=Series() as series, lost=""):
-            return elements(series)
-        case Items(values):
-            return list(values)
+        case Items():
+            return _elements(context, value)
         case Instance():
             fields = fields_in_order(value)
             iterated = special(context, value, "iter") if fields is None else None
@@ -169,6 +166,14 @@ def items_of(context: Context, value: Value) -> list[Value] | None:
             return list(context.parameter_view(parameter).shape)
         case _:
             return None
+
+
+def _elements(context: Context, value: Items) -> list[Value] | None:
+    """The elements of a list; those of an iterator are taken."""
+    found = list(value.values) if value.series is None or value.lost else elements(value.series)
+    if found is not None:
+        use_up(context, value)
+    return found
 
 
 def value_of_key(key: Key) -> Value:
@@ -261,7 +266,9 @@ def unpacked(context: Context, value: Value, names: list[str]) -> list[Value] | 
         value = Items(list(shape_named(context, value.parameter, names)))
     if isinstance(value, Items):
         name_shape(context, value, names)
-        return list(value.values)
+        found = list(value.values)
+        use_up(context, value)
+        return found
     if isinstance(value, Parameter) and not context.facts[value.name].is_tensor:
         return [part(context, f"{value.name}[{place}]", INT64) for place in range(len(names))]
     if isinstance(value, Unknown) and not value.parts:

@@ -14,6 +14,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import changing
 from portcheck.frontends.nki.values.arithmetic import literal
+from portcheck.frontends.nki.values.series import as_iterator
 from portcheck.frontends.nki.values.values import (
     NONE,
     BoundMethod,
@@ -155,8 +156,10 @@ def _of_environment(context: Context, arguments: Arguments, keywords: Keywords) 
 
 
 def _iterated(context: Context, arguments: Arguments, keywords: Keywords) -> Value | None:
+    if len(arguments) == 1 and isinstance(arguments[0], Items) and arguments[0].once:
+        return arguments[0]
     elements = items_of(context, arguments[0]) if len(arguments) == 1 else None
-    return Items(elements) if elements is not None else None
+    return as_iterator(Items(elements)) if elements is not None else None
 
 
 def _named_tuple(context: Context, arguments: Arguments, keywords: Keywords) -> Value | None:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from portcheck.frontends.nki.expressions.bind import as_dtype
 from portcheck.frontends.nki.objects.instances import is_instance
 from portcheck.frontends.nki.python.numbers import NUMBERS
-from portcheck.frontends.nki.python.sequences import SEQUENCES, Invoke
+from portcheck.frontends.nki.python.sequences import ITERATORS, SEQUENCES, Invoke
 from portcheck.frontends.nki.python.texts import text_of, unknown_text
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import literal
 from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.series import as_iterator
 from portcheck.frontends.nki.values.values import NONE, External, Format, Nothing, Stretch, Table, Text, Value
 
 Arguments = Sequence[Value]
@@ -51,7 +52,8 @@ def python_call(context: Context, name: str, arguments: Arguments, keywords: Key
         if word in NUMBERS and not keywords:
             return NUMBERS[word](context, arguments)
         if word in SEQUENCES:
-            return SEQUENCES[word](context, arguments, keywords, invoke)
+            found = SEQUENCES[word](context, arguments, keywords, invoke)
+            return as_iterator(found) if found is not None and word in ITERATORS else found
         return _OTHERS[word](context, arguments) if word in _OTHERS else None
     except MisunderstoodError as error:
         return context.unknown(f"{word}()", f"{word}: {error}", *arguments, kind=error.kind)

@@ -17,7 +17,7 @@ from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.statements.skipping import skipped_value
-from portcheck.frontends.nki.values.series import element, series_of
+from portcheck.frontends.nki.values.series import as_iterator, element, series_of
 from portcheck.frontends.nki.values.values import Counter, Items, Table, Value
 from portcheck.ir import AxisKind, Loop, Op, OpaqueKind, Range, Symbol, integer
 
@@ -35,7 +35,7 @@ def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) 
             found = _kept(context, frame, node, hint)
     if found is not None:
         context.builder.adopt(body)
-        return found
+        return as_iterator(found) if isinstance(node, cst.GeneratorExp) else found
     changes.undo()
     context.release(marks)
     reason = "a comprehension over something that is not known"

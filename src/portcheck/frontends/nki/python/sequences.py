@@ -28,7 +28,10 @@ PRODUCT_LIMIT = 4096
 
 
 def _all_items(context: Context, arguments: Arguments) -> list[list[Value]] | None:
-    """What each argument holds; None where that is not known of one."""
+    """What each argument holds; None where that is not known of one, or one iterator is given twice."""
+    iterators = [id(value) for value in arguments if isinstance(value, Items) and value.once]
+    if len(set(iterators)) < len(iterators):
+        return None
     found = [items_of(context, value) for value in arguments]
     present = [items for items in found if items is not None]
     return present if len(present) == len(found) else None
@@ -283,3 +286,7 @@ SEQUENCES: Mapping[str, Handler] = {
     "max": _extreme(False),
 }  # fmt: skip
 """Functions by name."""
+ITERATORS = frozenset({
+    "reversed", "enumerate", "zip", "zip_longest", "map", "filter", "accumulate", "product", "chain", "repeat",
+})  # fmt: skip
+"""Those whose result gives its elements once."""

@@ -13,6 +13,7 @@ from portcheck.frontends.nki.loops.rounds import Plan, Round, Site
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.joins import Joins
 from portcheck.frontends.nki.state.mutation import Journal
 from portcheck.frontends.nki.state.noted import Noted
 from portcheck.frontends.nki.state.recorder import Recorder
@@ -121,6 +122,8 @@ class Context:
     """The parameters that were seen to have more dimensions than were assumed."""
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
+    joins: Joins = field(default_factory=Joins)
+    """The tiles that branches put into one buffer."""
     parts: dict[str, None] = field(default_factory=dict)
     home: Frame | None = None
     homes: dict[Scope, Frame] = field(default_factory=dict)

@@ -35,6 +35,14 @@ def changing(context: Context, item: Changing) -> None:
     context.journal.note(item)
 
 
+def use_up(context: Context, item: Items) -> None:
+    """All elements of `item` were taken: an iterator has none left."""
+    if item.once and (item.held or item.series is not None):
+        changing(context, item)
+        item.held.clear()
+        item.series = None
+
+
 def lose(context: Context, item: Items | Table, reason: str) -> None:
     """From now on what `item` holds is not known, nor what it is a copy of."""
     if item.origin is None:

@@ -87,7 +87,7 @@ def _branch(
     frame.may_have_left = may_have_left or bool(frame.depth and any(returning) and not all(returning))
     bodies = [arm.body for arm in arms]
     kept = arms if len(running) != 1 else running * 2
-    joint = Joint(condition, bodies, _pairing(arms, kept))
+    joint = Joint(condition, bodies, _pairing(arms, kept), [arm.names for arm in arms], frame.age)
     value: Value | None = None
     if all(returning) and frame.depth:
         value = merge(context, joint, {"": first.value or NONE}, {"": second.value or NONE})[""]

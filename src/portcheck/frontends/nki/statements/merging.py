@@ -9,9 +9,11 @@ from typing import TypeGuard
 from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.joins import Join
 from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, changing, put_back
 from portcheck.frontends.nki.statements.pairing import Pairing
 from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small
+from portcheck.frontends.nki.values.copying import put
 from portcheck.frontends.nki.values.data import (
     Operand,
     allocate,
@@ -47,11 +49,16 @@ CHOICES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """Where the two arms of a branch come together: its condition, their operations, what is one object after it."""
+    """Where the two arms of a branch come together: its condition, their operations, what is one object after it.
+
+    `names` are those of either arm at its end, `since` is when the function that it stands in was called.
+    """
 
     condition: Expr
     bodies: Sequence[list[Op]]
     pairing: Pairing
+    names: Sequence[Mapping[str, Value]]
+    since: int
 
 
 def merge(
@@ -97,7 +104,7 @@ def _merged(context: Context, joint: Joint, name: str, one: Value, other: Value)
             return chosen
     if _is_numeric(one) and _is_numeric(other):
         return _in_register(context, joint, name, one, other)
-    if isinstance(one, View | Result) and isinstance(other, View | Result) and _are_one_tile(context, one, other):
+    if isinstance(one, View | Result) and isinstance(other, View | Result) and _is_one_tile(context, name, one, other):
         return _through_memory(context, joint, name, one, other)
     lasting = [_lasting(context, body, value) for body, value in zip(joint.bodies, (one, other), strict=True)]
     if lasting[0] is None or lasting[1] is None:
@@ -145,8 +152,10 @@ def _is_tuple(value: Value) -> TypeGuard[Items]:
     return isinstance(value, Items) and not value.is_list and not value.lost and value.series is None
 
 
-def _are_one_tile(context: Context, one: View | Result, other: View | Result) -> bool:
-    """Whether both are tiles of the arms' own that one buffer can hold."""
+def _is_one_tile(context: Context, name: str, one: View | Result, other: View | Result) -> bool:
+    """Whether both are tiles of the arms' own that one buffer can hold, and no other name was found to mean either."""
+    if (context.builder.path, name) in context.joins.apart:
+        return False
     tiles = [(item.buffer.dtype, item.buffer.space) if isinstance(item, View) else (item.dtype, item.space)
              for item in (one, other)]  # fmt: skip
     own = not any(isinstance(item, View) and is_in_sight(context, item) for item in (one, other))
@@ -189,7 +198,9 @@ def _through_memory(context: Context, joint: Joint, name: str, one: Value, other
         with context.builder.continued(body):
             found = operand(context, value)
             if found is not None:
-                store(context, view, found, via="=")
+                put(context, view, found)
+    sides = tuple(zip((one, other), joint.names, strict=True))
+    context.joins.made.append(Join((context.builder.path, name), view.buffer.name, sides, joint.since))
     return view
 
 
@@ -220,6 +231,7 @@ def _one_object(context: Context, joint: Joint, one: Value, other: Value) -> Val
         return made
     if isinstance(one, Items) and isinstance(other, Items):
         whole = joint.pairing.merged[id(one), id(other)] = Items([], is_list=True)
+        whole.once = one.once
         entries = _merged_entries(context, joint, dict(enumerate(one.held)), dict(enumerate(other.held)))
         whole.held.extend(entries.values())
         return whole

@@ -43,7 +43,7 @@ class Pairing:
     def fits(self, one: Value, other: Value) -> bool:
         """Whether both are objects of one class, made in the arms, with the same attributes."""
         if isinstance(one, Items) and isinstance(other, Items):
-            is_alike = one.is_list and other.is_list and len(one.held) == len(other.held)
+            is_alike = one.is_list and other.is_list and one.once is other.once and len(one.held) == len(other.held)
             is_alike = is_alike and one.series is None and other.series is None
         elif isinstance(one, Table) and isinstance(other, Table):
             is_alike = type(one) is type(other) and one.record == other.record and one.held.keys() == other.held.keys()

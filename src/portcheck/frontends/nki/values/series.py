@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.loops.rounds import length_of
 from portcheck.frontends.nki.state.failure import UnfollowedError
+from portcheck.frontends.nki.state.mutation import use_up
 from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, plus, same, times
 from portcheck.frontends.nki.values.values import (
     Counter,
@@ -36,10 +37,13 @@ _PARTS = 10_000
 
 
 def series_of(context: Context, value: Value) -> Series | None:
-    """A list or range as a series; None for anything else, and for a list that is held element by element."""
+    """A list, iterator or range as a series; None for anything else, and where it is held element by element."""
     match value:
         case Items():
-            return value.series
+            series = value.series
+            if series is not None:
+                use_up(context, value)
+            return series
         case Counter(start=start, step=step):
             place = Symbol(context.fresh_symbol("place"), INT64)
             return Series(length_of(value), place.name, plus(start, times(place, step)))
@@ -52,6 +56,13 @@ def listed(series: Series, *, is_list: bool = True) -> Items:
     made = Items([], is_list)
     made.series = series
     return made
+
+
+def as_iterator(value: Value) -> Value:
+    """`value`, something just made, as what gives its elements once."""
+    if isinstance(value, Items):
+        value.once = value.is_list = True
+    return value
 
 
 def element(series: Series, place: Expr) -> Value:
@@ -170,7 +181,7 @@ class _Substitution:
         self._done[id(value)] = made
         made.lost = value.lost
         if isinstance(value, Items) and isinstance(made, Items):
-            made.origin = value
+            made.origin, made.once = value, value.once
             made.held.extend(self.of(item) for item in value.held)
             made.series = None if value.series is None else self._series(value.series)
         elif isinstance(value, Table) and isinstance(made, Table):

@@ -85,7 +85,7 @@ class Items:
     """A tuple, list or set; `lost` is why its elements are not known, if so.
 
     With a `series` it holds that and nothing else. `read` is when its elements were last asked for. An element of a
-    series is a copy of its `origin` and must not change.
+    series is a copy of its `origin` and must not change. An iterator gives each of its elements `once`.
     """
 
     held: list[Value]
@@ -93,6 +93,7 @@ class Items:
     lost: str = field(default="", init=False)
     series: Series | None = field(default=None, init=False)
     origin: Items | None = field(default=None, init=False, repr=False)
+    once: bool = field(default=False, init=False)
     read: int = field(default=BEFORE, init=False, repr=False)
     age: int = field(default_factory=new_age, init=False, repr=False)
     __match_args__ = ("values", "is_list")
@@ -300,8 +301,7 @@ class Buffer:
 class Gathered:
     """An index that stands in memory, called `symbol` where it is used: the element of `source` at `at`.
 
-    `at` has one expression a dimension of `source`, over the dimensions of the view that uses it. It is read when
-    that view is.
+    `at` has one expression a dimension of `source`, over the dimensions of the view that uses it, and is read with it.
     """
 
     symbol: str

@@ -1,0 +1,96 @@
+"""Tiles that were copied into one buffer, by a branch or a loop, and whether that lost which names mean one tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from portcheck.core.source import Span
+from portcheck.frontends.nki.state.holding import reached_from
+from portcheck.frontends.nki.values.values import Result, Value, View
+from portcheck.ir import Alloc, Op, Store
+from portcheck.ir.walk import operations, writes
+
+Place = tuple[tuple[Span, ...], str]
+"""How a branch or loop was reached, and the name that its arms or rounds bind."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Join:
+    """A buffer that holds what a name is bound to in either arm, or before a loop and at the end of a round.
+
+    `sides` are those values, each with the names there that may be read again; `since` is when the function was called.
+    """
+
+    place: Place
+    buffer: str
+    sides: tuple[tuple[Value, Mapping[str, Value]], ...]
+    since: int
+
+
+@dataclass(slots=True, eq=False)
+class Joins:
+    """The joins of one reading of a kernel, and the operations that copy into their buffers.
+
+    `apart` are the places where one buffer was found wrong, in this reading or one before.
+    """
+
+    apart: set[Place] = field(default_factory=set)
+    made: list[Join] = field(default_factory=list)
+    copies: set[int] = field(default_factory=set)
+
+    def found_wrong(self, body: Iterable[Op]) -> bool:
+        """Whether a tile that other names stand for too was put into a buffer, and either is written afterwards."""
+        written: dict[str, list[Op]] = {}
+        begun: dict[str, int] = {}
+        for op in operations(body) if self.made else ():
+            if isinstance(op, Alloc):
+                begun[op.name] = op.id
+            for name in writes(op) if op.id not in self.copies else ():
+                written.setdefault(name, []).append(op)
+        wrong = {join.place for join in self.made if _is_wrong(join, written, begun.get(join.buffer))}
+        is_new = not wrong <= self.apart
+        self.apart |= wrong
+        self.made.clear()
+        self.copies.clear()
+        return is_new
+
+
+def _is_wrong(join: Join, written: Mapping[str, list[Op]], begun: int | None) -> bool:
+    if begun is None:
+        return False
+    is_written = join.buffer in written
+    return any(
+        (is_written or _is_written_later(value, written, begun)) and _is_shared(join, value, names)
+        for value, names in join.sides
+    )
+
+
+def _is_written_later(value: Value, written: Mapping[str, list[Op]], begun: int) -> bool:
+    """Whether the tile `value` is written by what was emitted after the operation `begun`."""
+    view = value.view if isinstance(value, Result) else value
+    own = written.get(view.buffer.name, ()) if isinstance(view, View) else ()
+    return any(op.id > begun and not _settles(op, value) for op in own)
+
+
+def _settles(op: Op, value: Value) -> bool:
+    """Whether `op` only puts a computed tile into the buffer that it got."""
+    return isinstance(op, Store) and isinstance(value, Result) and op.value == value.expression
+
+
+def _is_shared(join: Join, value: Value, names: Mapping[str, Value]) -> bool:
+    """Whether `value` was there when the function was called, or something else than the name holds it."""
+    if isinstance(value, Result) and value.age < join.since:
+        return True
+    return any(
+        _is_tile(item, value) for name, held in names.items() if name != join.place[1] for item in reached_from(held)
+    )
+
+
+def _is_tile(item: Value, value: Value) -> bool:
+    """Whether both are one tile, or parts of one buffer."""
+    if item is value:
+        return True
+    views = [one.view if isinstance(one, Result) else one for one in (item, value)]
+    first, second = views
+    return isinstance(first, View) and isinstance(second, View) and first.buffer == second.buffer
