@@ -6,6 +6,7 @@ from tests.frontends.nki.reading import kernel, opaques, program, stores
 
 from portcheck.ir import Apply, Branch, Compute, Const, Opaque, Operator, Store, operations
 from portcheck.ir.uses import UseKind
+from portcheck.ir.verify import verify
 
 ENUMERATION = "from enum import Enum\n\n\nclass Kind(Enum):\n    A = 1\n    B = 2\n"
 
@@ -57,6 +58,15 @@ def test_the_calls_of_a_kernel_that_is_given_up_are_noted() -> None:
     assert "the kernel is too long to be evaluated" in [op.reason for op in opaques(made.kernels[0])]
     noted = [use.is_understood for use in made.uses if use.kind is UseKind.CALL and use.name.endswith("tensor_copy")]
     assert noted == [False]
+
+
+def test_a_kernel_that_is_given_up_returns_nothing_that_is_not_there() -> None:
+    early = "if n > 3:\n    y = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n    return y\n"
+    loops = "for t in [a] * 60:\n    for u in [b] * 60:\n"
+    loops += "        nisa.memset(u, 1.0 + 1.0)\n        v = [1, 2, 3, 4, 5, 6]\n"
+    made = program(f"{early}{loops}")
+    assert "the kernel is too long to be evaluated" in [op.reason for op in opaques(made.kernels[0])]
+    assert verify(made) == ()
 
 
 def test_a_parameter_that_is_in_a_tuple_is_one_of_its_members() -> None:

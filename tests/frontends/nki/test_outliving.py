@@ -76,3 +76,11 @@ def test_a_constant_of_the_module_that_nobody_knows_stays_out_of_blocks(around: 
     head = HEAD + "import other\nT = other.made(3)\nW = [T, nl.exp(T)]\n"
     uses = "nisa.memset(a, T)\n{0}nisa.memset(a, W[0])\n{0}nisa.tensor_scalar(a, W[1], nl.add, T)\n"
     _lowered(head + KERNEL + f"    {around}:\n        " + uses.format(" " * 8) + "    " + uses.format(" " * 4))
+
+
+def test_a_tile_whose_size_only_its_round_knows_does_not_outlive_it() -> None:
+    size = "        w = n\n        while w > 4:\n            w = w // 2\n"
+    made = "        t = nl.ndarray((128, w), dtype=nl.float32, buffer=nl.sbuf)\n        tiles.append(t)\n"
+    uses = "    for t in tiles:\n        nisa.memset(t, 0.0)\n"
+    body = _body(HEAD + KERNEL + f"    tiles = []\n    for i in range(n):\n{size}{made}{uses}")
+    assert [op.via for op in operations(body) if isinstance(op, Opaque)] == ["for t in tiles: nisa.memset(t, 0.0)"]

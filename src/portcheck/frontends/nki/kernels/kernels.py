@@ -160,6 +160,7 @@ def _run(context: Context, frame: Frame, function: Function) -> None:
 def _give_up(context: Context, frame: Frame, reason: str, function: Function) -> None:
     tensors = [parameter for parameter, fact in context.facts.items() if fact.is_tensor]
     written = [*tensors, *context.builder.buffers_in_sight]
+    context.results = tuple(name for name in context.results if name in written)
     context.opaque(reason, function.name, writes=written, kind=OpaqueKind.LIMIT)
     context.fuel = max(context.fuel, _RESERVE)
     with suppress(OutOfFuelError):

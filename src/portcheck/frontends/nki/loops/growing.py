@@ -13,6 +13,7 @@ from portcheck.frontends.nki.values.arithmetic import difference, is_zero, known
 from portcheck.frontends.nki.values.data import as_number, as_view, is_in_sight
 from portcheck.frontends.nki.values.leaves import leaves_of
 from portcheck.frontends.nki.values.series import at, joined
+from portcheck.frontends.nki.values.stacking import common_shape
 from portcheck.frontends.nki.values.values import Items, Result, Series, Value, View
 from portcheck.ir import Apply, Const, Expr, LeaveKind, Ref, Symbol, symbols_in
 
@@ -57,8 +58,11 @@ def settle(context: Context, made: Round, growth: list[Growth], left: frozenset[
     parts = [part for item in growth for part in _parts(item.added)]
     missing = {made.sites[name] for name in _buffers(parts) if name in made.sites}
     if missing:
-        lasting = {**made.plan.lasting, **{site: made.made[site] for site in sorted(missing)}}
-        return replace(made.plan, lasting=lasting)
+        lasting = {site: made.made[site] for site in sorted(missing)}
+        shapes = [common_shape(tile, length_of(made.counter), made.variable) for tile in lasting.values()]
+        if not all(context.builder.sees(extent) for shape in shapes for extent in shape):
+            raise NeedsUnrollingError
+        return replace(made.plan, lasting={**made.plan.lasting, **lasting})
     if not all(_lasts(context, part) for part in parts):
         raise NeedsUnrollingError
     try:
