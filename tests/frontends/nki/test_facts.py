@@ -10,7 +10,7 @@ from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
 from portcheck.frontends.nki.kernels import kernels
 from portcheck.frontends.nki.state.facts import Facts
-from portcheck.ir import Symbol, operations
+from portcheck.ir import Opaque, Symbol, operations
 from portcheck.ir.walk import accesses
 
 HEAD = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x, y, n):\n"
@@ -65,6 +65,11 @@ RANKS = {
     ),
     "a row": ("t = nl.ndarray((1, 16))\n    nisa.dma_copy(dst=t[0:1, 0:16], src=x[0:16])", 1),
     "a column": ("t = nl.ndarray((16, 1))\n    nisa.dma_copy(dst=t[0:16], src=x[0:16])", 1),
+    "tiles in a list": ("for i in range(len(x)):\n        nisa.memset(x[i][0:8, 0:4], 0.0)", 3),
+    "the sizes of a tile in a list": (
+        "rows, width = x[0].shape\n    for i in range(len(x)):\n        nisa.memset(x[i][0:rows, 0:width], 0.0)",
+        3,
+    ),
     "more in a later use": ("nisa.memset(x[0:8], 0.0)\n    nisa.memset(x[0:8, 0:4], 0.0)", 2),
 }
 
@@ -76,3 +81,10 @@ def test_the_rank_is_what_all_uses_ask_for(body: str, rank: int) -> None:
     assert len(kernel.parameters[0].type.shape) == rank
     for op in operations(kernel.body):
         assert all(len(item.index) == rank for item in accesses(op) if item.buffer == "x")
+
+
+def test_a_known_rank_is_not_raised_by_an_index_too_many() -> None:
+    text = HEAD + "    rows, width = x.shape\n    nisa.memset(x[n][0:8, 0:4], 0.0)\n"
+    [kernel] = read_nki(SourceFile("port.py", text), NkiOptions()).lower(["k"]).kernels
+    assert len(kernel.parameters[0].type.shape) == 2
+    assert any(isinstance(op, Opaque) for op in operations(kernel.body))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from portcheck.core.dtype import BOOL, INT64, DType
 from portcheck.frontends.nki.loops.growing import of_this_round
-from portcheck.frontends.nki.objects.attributes import deepen, items_of
+from portcheck.frontends.nki.objects.attributes import deepen, deepen_parameter, items_of
 from portcheck.frontends.nki.objects.dunders import special
 from portcheck.frontends.nki.objects.enumerations import members_of, plain_value
 from portcheck.frontends.nki.objects.parameters import part as part_of
@@ -68,6 +68,8 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
             return Masked(target, condition)
         case View() | Result():
             view = indexed(context, target, chosen)
+            if view is None:
+                _deepen(context, target, chosen)
             return view if view is not None else _unread(context, text, target, chosen)
         case Parameter(name):
             return _of_parameter(context, name, chosen, text)
@@ -115,6 +117,13 @@ def _condition(chosen: Sequence[Value]) -> Grid | None:
     """The condition that chooses elements of a tile, if the index is one."""
     only = chosen[0] if len(chosen) == 1 else None
     return only if isinstance(only, Grid) and only.expression.dtype == BOOL else None
+
+
+def _deepen(context: Context, target: View | Result, chosen: Sequence[Value]) -> None:
+    """Notes for the next pass that the parameter that `target` is part of has as many dimensions as are indexed."""
+    if isinstance(target, View) and target.buffer.name in context.facts:
+        indexed_at = sum(not isinstance(item, Nothing | Dots) for item in chosen)
+        deepen_parameter(context, target.buffer.name, indexed_at - len(target.dimensions))
 
 
 def _of_class(context: Context, target: Class, chosen: Sequence[Value]) -> Value:

@@ -223,10 +223,16 @@ def deepen(context: Context, sizes: Sequence[Value], missing: int) -> None:
     """Notes for the next pass that a tensor has more dimensions: `sizes`, made of its shape, are `missing` too few."""
     symbols = {name for size in sizes if is_number(size) for name in symbols_in(size)}
     owners = [name for name, facts in context.facts.items() if _is_shaped_by(name, facts, symbols)]
-    if len(owners) != 1 or owners[0] in context.deepened or not 0 < missing < _MOST_MISSING:
+    if len(owners) == 1:
+        deepen_parameter(context, owners[0], missing)
+
+
+def deepen_parameter(context: Context, name: str, missing: int) -> None:
+    """Notes for the next pass that the tensor parameter `name` has more dimensions, unless its rank is known."""
+    if context.facts[name].has_rank or name in context.deepened or not 0 < missing < _MOST_MISSING:
         return
-    context.deepened.add(owners[0])
-    context.facts[owners[0]].seen_at_least(len(context.parameter_view(owners[0]).dimensions) + missing)
+    context.deepened.add(name)
+    context.facts[name].seen_at_least(len(context.parameter_view(name).dimensions) + missing)
 
 
 def _is_shaped_by(name: str, facts: Facts, symbols: Collection[str]) -> bool:
