@@ -381,7 +381,8 @@ class _Maker(Drawing):
         kind = self.some(list(CollectiveKind))
         is_combined = kind in (CollectiveKind.REDUCE, CollectiveKind.SCATTER)
         is_sent = kind is CollectiveKind.SEND
-        ranks = self.some(((), (0, 1), (0, 2, 1, 3)))
+        axes = self.some(((), (0,), (2, 0))) if kind is CollectiveKind.REDUCE else ()
+        ranks = () if axes else self.some(((), (0, 1), (0, 2, 1, 3)))
         return {
             "kind": kind,
             "destination": self.access(True),
@@ -389,6 +390,7 @@ class _Maker(Drawing):
             "operator": self.some(list(Operator)) if is_combined else None,
             "ranks": ranks,
             "group_size": 2 if ranks else 0,
+            "program_axes": axes,
             "send_to": self.expression() if is_sent else None,
             "receive_from": self.expression() if is_sent else None,
         }

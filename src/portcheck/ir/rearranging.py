@@ -27,12 +27,13 @@ class Sort(Operation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collective(Operation):
-    """Data exchanged or combined by ranks (cores or devices), each of which runs this.
+    """Data exchanged or combined by ranks (cores or devices), or by program instances, each of which runs this.
 
     `source` is what a rank gives and `destination` what it gets, as `kind` says. `ranks` are those that take part, in
     groups of `group_size` that have nothing to do with each other; for a PERMUTE pairs of a source and a target (0:
     not stated). `dimension` is that of the accesses along which the parts of ranks lie side by side, in the order of
-    the group. `send_to` and `receive_from` are the ranks of a SEND.
+    the group. `send_to` and `receive_from` are the ranks of a SEND. Where there are `program_axes`, it is the program
+    instances of one launch that REDUCE: those that differ only along these axes of its grid (docs/decisions/0028).
     """
 
     kind: CollectiveKind
@@ -44,3 +45,4 @@ class Collective(Operation):
     group_size: int = 0
     send_to: Expr | None = None
     receive_from: Expr | None = None
+    program_axes: tuple[int, ...] = ()

@@ -203,6 +203,10 @@ def _collective_problems(op: Collective) -> Iterator[str]:
         yield f"a collective of kind {op.kind} and the ranks that are sent to and received from"
     if bool(op.ranks) != bool(op.group_size) or (op.group_size and len(op.ranks) % op.group_size):
         yield f"{len(op.ranks)} ranks in groups of {op.group_size}"
+    if op.program_axes and (op.kind is not CollectiveKind.REDUCE or op.ranks):
+        yield f"a collective of kind {op.kind} along program axes{' and by ranks' if op.ranks else ''}"
+    if min(op.program_axes, default=0) < 0 or len(set(op.program_axes)) < len(op.program_axes):
+        yield f"no program axes: {op.program_axes}"
     if not 0 <= op.dimension < max(len(op.source.axes), 1):
         yield f"the source has no dimension {op.dimension}"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from tests.execution.tiles.ports import NEW, Case, normal
+from tests.execution.tiles.ports import NEW, OLD, Case, normal
 
 WITH_COLLECTIVES = NEW.replace("import nki.isa", "import nki.collectives as ncc\nimport nki.isa")
 
@@ -143,4 +143,51 @@ SINGLE = (
     Case("private memory is not seen by the other core", OWN, {"x": X}, lambda given: (given["x"],), grid=(2,)),
 )  # fmt: skip
 
-CASES = (*COLLECTIVES, *SINGLE)
+ALONG = (
+    OLD
+    + """
+def kernel(x):
+    a, b, n, m = x.shape
+    out = nl.ndarray((a, b, n, m), dtype=x.dtype, buffer=nl.shared_hbm)
+    i, j = nl.program_id(0), nl.program_id(1)
+    f = nl.arange(8)[None, :]
+    p = nl.arange(n)[:, None]
+    t = nl.load(x[i, j, p, f], mask=f < m)
+    {call}
+    nl.store(out[i, j, p, f], t, mask=f < m)
+    return out
+"""
+)
+GRID = normal(320, 2, 3, 6, 5)
+HALVES = normal(321, 2, 3, 6, 5, dtype=BF16)
+
+
+def along(name: str, call: str, given: Any, combined: Callable[[Any], Any]) -> Case:
+    """A grid of 2 by 3 program instances, each with a tile of its own."""
+    return Case(
+        name, ALONG.format(call=call), {"x": given},
+        lambda arrays: (np.broadcast_to(combined(arrays["x"].astype(np.float64)), given.shape),), grid=(2, 3),
+    )  # fmt: skip
+
+
+PROGRAMS = (
+    along(
+        "instances add along the first axis of the grid",
+        "t = nl.all_reduce(t, op=np.add, program_axes=[i], mask=f < m)", GRID, lambda x: x.sum(0, keepdims=True),
+    ),
+    along(
+        "instances find the largest along the second axis",
+        "t = nl.all_reduce(t, np.max, 1, mask=f < m)", GRID, lambda x: x.max(1, keepdims=True),
+    ),
+    along(
+        "instances find the smallest of the whole grid, twice",
+        "for r in nl.sequential_range(2):\n        t[...] = nl.all_reduce(t, np.min, program_axes=(j, i), mask=f < m)",
+        GRID, lambda x: x.min((0, 1), keepdims=True),
+    ),
+    along(
+        "instances add in float32 and round once", "t = nl.all_reduce(t, np.add, program_axes=j, mask=f < m)",
+        HALVES, lambda x: x.sum(1, keepdims=True),
+    ),
+)  # fmt: skip
+
+CASES = (*COLLECTIVES, *SINGLE, *PROGRAMS)

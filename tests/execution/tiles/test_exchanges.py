@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.execution.tiles.ports import NEW, executed, executed_on_ranks, normal
+from tests.execution.tiles.ports import NEW, OLD, executed, executed_on_ranks, normal
 
 from portcheck.execution.tiles import EventKind
 
@@ -32,6 +32,30 @@ def test_a_tile_that_nobody_takes_is_waited_for() -> None:
     assert sent("me", "me") is None
     assert sent("1 - me", "me") is EventKind.WAITS_FOREVER
     assert sent("1 - me", "2 + me") is EventKind.WAITS_FOREVER
+
+
+SOME = (
+    OLD
+    + """
+def kernel(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    i = nl.program_id(0)
+    t = nl.load(x[i])
+    for r in nl.sequential_range(1 + i):
+        t = nl.all_reduce(t, op=np.add, program_axes=[i])
+        nl.store(out[i], t)
+    return out
+"""
+)
+
+
+def test_an_instance_that_reduces_oftener_than_the_others_waits_forever() -> None:
+    def reduced(instances: int) -> EventKind | None:
+        done = executed(SOME, {"x": normal(2, instances, 4, 4)}, grid=(instances,))
+        return None if done.stopped is None else done.stopped.kind
+
+    assert reduced(1) is None
+    assert reduced(2) is EventKind.WAITS_FOREVER
 
 
 REDUCED = (

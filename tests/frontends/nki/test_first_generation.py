@@ -24,12 +24,15 @@ from portcheck.frontends.nki.values.arithmetic import constant_part, known
 from portcheck.frontends.nki.values.promotion import promoted
 from portcheck.ir import (
     Alloc,
+    Collective,
+    CollectiveKind,
     Const,
     Expr,
     Kernel,
     Load,
     Loop,
     Opaque,
+    Operator,
     Space,
     Store,
     Symbol,
@@ -304,3 +307,25 @@ def test_a_tile_that_is_set_under_a_mask_is_not_set_elsewhere() -> None:
 def test_a_module_that_hands_on_what_its_package_has_is_that_package() -> None:
     call = "t = nisa.neuron_isa.memset((128, 8), 0.0, dtype=nl.float32)"
     assert not_understood(kernel(call)) == []
+
+
+AXES = (
+    ("[i]", (0,)),
+    ("i", (0,)),
+    ("(1, i)", (1, 0)),
+    ("[i + 1]", None),
+    ("[i, 0]", None),
+    ("-1", None),
+    ("[]", None),
+    ("y", None),
+)
+
+
+@pytest.mark.parametrize(("axes", "wanted"), AXES, ids=[axes for axes, _ in AXES])
+def test_program_instances_reduce_along_axes_that_are_known(axes: str, wanted: tuple[int, ...] | None) -> None:
+    body = f"i = nl.program_id(0)\nt = nl.load(x[i])\nnl.store(x[i], nl.all_reduce(t, np.add, program_axes={axes}))"
+    made = kernel(body)
+    found = [op for op in operations(made.body) if isinstance(op, Collective)]
+    assert [op.program_axes for op in found] == ([] if wanted is None else [wanted])
+    assert bool(not_understood(made)) == (wanted is None)
+    assert all((op.kind, op.operator) == (CollectiveKind.REDUCE, Operator.ADD) for op in found)

@@ -47,8 +47,10 @@ class _Given:
 def exchanged(cores: Sequence[Core], counts: Sequence[int]) -> Iterator[Core]:
     """Those that wait for an exchange whose other sides have come, once it has taken place."""
     for rank in range(len(counts)):
-        yield from _sent([core for core in cores if core.rank == rank])
-    waiting = {core.rank: core for core in cores if _kind(core) not in (None, CollectiveKind.SEND)}
+        own = [core for core in cores if core.rank == rank]
+        yield from _sent(own)
+        yield from _along_axes(own)
+    waiting = {core.rank: core for core in cores if _kind(core) not in (None, CollectiveKind.SEND) and not _axes(core)}
     served: set[int] = set()
     for core in waiting.values():
         group = () if core.rank in served else _group(core, counts)
@@ -61,6 +63,25 @@ def exchanged(cores: Sequence[Core], counts: Sequence[int]) -> Iterator[Core]:
 
 def _kind(core: Core) -> CollectiveKind | None:
     return core.waits.kind if isinstance(core.waits, Collective) else None
+
+
+def _axes(core: Core) -> tuple[int, ...]:
+    """The axes of the grid along which one waits for the other program instances of its launch."""
+    return core.waits.program_axes if isinstance(core.waits, Collective) else ()
+
+
+def _along_axes(cores: Sequence[Core]) -> Iterator[Core]:
+    """The cores of a rank that wait for the others along some axes, once these have come and the result is known."""
+    groups: dict[tuple[int, tuple[int, ...]], list[Core]] = {}
+    for core in cores:
+        if _axes(core):
+            fixed = tuple(at for axis, at in enumerate(core.instance.program) if axis not in _axes(core))
+            groups.setdefault((id(core.waits), fixed), []).append(core)
+    for members in groups.values():
+        extents = members[0].instance.machine.grid
+        if len(members) == math.prod(extents[axis] for axis in _axes(members[0]) if axis < len(extents)):
+            _exchange(members)
+            yield from members
 
 
 def _sent(cores: Sequence[Core]) -> Sequence[Core]:

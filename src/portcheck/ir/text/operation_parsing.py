@@ -250,6 +250,7 @@ class OperationParser(ExpressionParser):
             **self._clauses(
                 cursor, operator=_one_of(Operator), dimension=Cursor.integer, ranks=self._integers,
                 group_size=Cursor.integer, send_to=self.expression, receive_from=self.expression,
+                program_axes=self._integers,
             ),
         }  # fmt: skip
 

@@ -313,6 +313,7 @@ class _Printer(ExpressionPrinter):
             f"group_size({op.group_size})" if op.group_size else "",
             self.optional("send_to", op.send_to),
             self.optional("receive_from", op.receive_from),
+            integers_clause("program_axes", op.program_axes),
         )
 
     def sample(self, op: Sample) -> str:

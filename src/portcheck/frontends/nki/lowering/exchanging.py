@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.nki.expressions.bind import Call, as_sizes, ir_operator
-from portcheck.frontends.nki.lowering.functions import operator_for
+from portcheck.frontends.nki.lowering.functions import operand_for, operator_for
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import known_int
-from portcheck.frontends.nki.values.data import allocate, as_view, compute, load, note_written, resolved, store
+from portcheck.frontends.nki.values.data import (
+    allocate,
+    as_number,
+    as_view,
+    cast,
+    compute,
+    load,
+    note_written,
+    resolved,
+    store,
+)  # fmt: skip
 from portcheck.frontends.nki.values.leaves import leaves_of
 from portcheck.frontends.nki.values.values import NONE, Items, Value, View
 from portcheck.frontends.nki.values.views import access
-from portcheck.ir import Collective, CollectiveKind, Operator
+from portcheck.ir import Collective, CollectiveKind, Operator, Space, Symbol
 from portcheck.knowledge import Role, Semantics
 
 _KINDS = {
@@ -62,6 +73,40 @@ def _emit(
         destination=access(resolved(context, destination), is_tile=is_tile),
         source=access(resolved(context, source), is_tile=is_tile), send_to=peers[0], receive_from=peers[1],
     )  # fmt: skip
+
+
+def over_programs(call: Call) -> Value:
+    """A tile combined with those of the program instances along some axes of the launch; each gets the result."""
+    given = call.given(Role.SOURCE)
+    operator, axes = _operator(call), _program_axes(call)
+    value = operand_for(call, given)
+    if operator is None or not value.shape:
+        raise MisunderstoodError("the operator or the operand is not understood")
+    context = call.context
+    value = cast(context, value, FLOAT32)
+    own, made = (allocate(context, "", FLOAT32, value.shape, Space.SHARED, call.via) for _ in range(2))
+    store(context, own, value, mask=call.mask, via=call.via)
+    context.builder.emit(
+        Collective, via=call.via, kind=CollectiveKind.REDUCE, operator=operator, program_axes=axes,
+        destination=access(made, is_tile=True), source=access(own, is_tile=True),
+    )  # fmt: skip
+    return call.finish(load(context, made), given)
+
+
+def _program_axes(call: Call) -> tuple[int, ...]:
+    """The axes that are given by their numbers, or by the positions of this program instance along them."""
+    value = call.given(Role.AXIS)
+    positions = {name: int(name.partition("[")[2].rstrip("]")) for name in call.context.program_axes}
+    axes: list[int] = []
+    for item in value.values if isinstance(value, Items) else [value]:
+        number = as_number(call.context, item) if item is not None else None
+        axis = positions.get(number.name) if isinstance(number, Symbol) else known_int(number)
+        if axis is None or axis < 0 or axis in axes:
+            raise MisunderstoodError("the program axes are not understood")
+        axes.append(axis)
+    if not axes:
+        raise MisunderstoodError("the program axes are not understood")
+    return tuple(axes)
 
 
 def _tensors(call: Call, role: Role) -> list[View]:

@@ -78,6 +78,7 @@ HANDLERS: Mapping[Semantics, Callable[[Call], Value]] = {
     Semantics.REDUCE_PARTITION: reducing.partition,
     Semantics.REDUCE_MEAN: reducing.mean,
     Semantics.REDUCE_LOOP: reducing.over_loop,
+    Semantics.REDUCE_PROGRAMS: exchanging.over_programs,
     Semantics.REDUCE_VARIANCE: reducing.variance,
     Semantics.REDUCE_MOMENTS: moments.statistics,
     Semantics.REDUCE_MOMENTS_MERGE: moments.aggregate,
