@@ -39,7 +39,6 @@ GAPS = {
     "neuronxcc.nki.compiler.sbuf.mod_alloc": "where tiles lie is not executed",
     "neuronxcc.nki.compiler.skip_middle_end_transformations": "where tiles lie is not executed",
     "neuronxcc.nki.isa.builtin_custom_op": "what it does stands in no text",
-    "neuronxcc.nki.language.all_reduce": "which programs run at the same time is not documented",
     "neuronxcc.nki.language.gemm_grid": "how it is filled is not documented",
     "neuronxcc.nki.language.gemm_stationary_grid": "how it is filled is not documented",
     "neuronxcc.nki.language.nc": "a launch, outside of the kernel",
