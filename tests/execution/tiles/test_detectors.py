@@ -390,3 +390,38 @@ def test_as_many_elements_in_another_shape_are_taken_in_order() -> None:
     assert (done.results[0] == normal(1, 3, 8).reshape(6, 4)).all()
     done = executed(RESHAPED, {"x": normal(1, 3, 9)})
     assert done.stopped is not None and done.stopped.kind is EventKind.SHAPE_MISMATCH
+
+
+HALVED = (
+    NEW
+    + """
+def halved(x):
+    n, m = x.shape
+    out = nl.ndarray((2, n // 2 * m), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    nl.store(out, tile.reshape((2, n // 2 * m)))
+    return out
+"""
+)
+
+
+@pytest.mark.parametrize(("rows", "stopped"), [(6, None), (7, EventKind.ASSUMPTION_BROKEN)])
+def test_a_reshape_that_would_lose_elements_ends_the_run(rows: int, stopped: EventKind | None) -> None:
+    done = executed(HALVED, {"x": normal(1, rows, 4)})
+    assert (done.stopped.kind if done.stopped is not None else None) == stopped
+    if stopped is None:
+        assert (done.results[0].reshape(rows, 4) == normal(1, rows, 4)).all()
+
+
+def test_a_place_too_large_for_an_integer_is_outside() -> None:
+    text = (
+        NEW
+        + """
+def far(x, n):
+    out = nl.ndarray((1, 4), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x[(n << 128) + 1, 0:4])
+    return out
+"""
+    )
+    done = run(any_lowered(text), {"x": normal(1, 8, 4), "n": 1})
+    assert EventKind.OUT_OF_BOUNDS in [event.kind for event in done.events]

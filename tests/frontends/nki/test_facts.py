@@ -11,6 +11,7 @@ from portcheck.frontends.nki import NkiOptions, read_nki
 from portcheck.frontends.nki.kernels import kernels
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.ir import Opaque, Symbol, operations
+from portcheck.ir.verify import check_valid
 from portcheck.ir.walk import accesses
 
 HEAD = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n@nki.jit\ndef k(x, y, n):\n"
@@ -88,3 +89,17 @@ def test_a_known_rank_is_not_raised_by_an_index_too_many() -> None:
     [kernel] = read_nki(SourceFile("port.py", text), NkiOptions()).lower(["k"]).kernels
     assert len(kernel.parameters[0].type.shape) == 2
     assert any(isinstance(op, Opaque) for op in operations(kernel.body))
+
+
+@pytest.mark.parametrize(
+    ("body", "rank"),
+    [
+        ("nisa.dma_copy(dst=y, src=x)\n    x.ap(pattern=[[4, 2], [1, 4]])", 2),
+        ("x.ap(pattern=[[4, 2], [1, 4]])\n    nisa.dma_copy(dst=y, src=x)", 2),
+        ("x.ap(pattern=[[4, 2], [1, 4]])", 1),
+    ],
+)
+def test_a_tensor_has_the_rank_that_it_was_read_with(body: str, rank: int) -> None:
+    made = read_nki(SourceFile("port.py", f"{HEAD}    {body}\n"), NkiOptions()).lower(["k"])
+    check_valid(made)
+    assert len(made.kernels[0].parameters[0].type.shape) == rank

@@ -6,7 +6,7 @@ import pytest
 from tests.frontends.nki.instructions import obstacles, on_tiles
 from tests.frontends.nki.test_first_generation import kernel as legacy
 
-from portcheck.ir import Compute, Kernel, Return, Symbol, integer, operations, symbols_in
+from portcheck.ir import Assume, Compute, Kernel, Return, Symbol, integer, operations, symbols_in
 from portcheck.ir.walk import expressions
 
 
@@ -63,3 +63,24 @@ def test_what_is_returned_in_another_shape_says_so(returned: str, shapes: tuple[
     [op] = [op for op in operations(made.body) if isinstance(op, Return)]
     assert op.shapes == shapes
     assert obstacles(made) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "asserted", "reasons"),
+    [
+        ("a.reshape((64, 1024))", 0, []),
+        ("a.reshape((64, -1))", 0, []),
+        ("a.reshape((64, 8))", 0, ["reshape: a tile of another number of elements"]),
+        ("a.reshape((n, 16))", 1, []),
+        ("a.reshape((n, -1))", 1, []),
+        ("nl.ndarray((n, 4), dtype=nl.float32).reshape((4, n))", 0, []),
+        ("nl.ndarray((n, 4), dtype=nl.float32).reshape((2, n // 2, 4))", 1, []),
+        ("assert n % 2 == 0\nnl.ndarray((n, 4), dtype=nl.float32).reshape((2, n // 2, 4))", 1, []),
+        ("x.reshape((2, n))", 0, []),
+    ],
+)
+def test_a_reshape_asserts_that_it_keeps_all_elements(body: str, asserted: int, reasons: list[str]) -> None:
+    *before, last = body.split("\n")
+    made = on_tiles("\n".join([*before, f"nisa.memset({last}, 0.0)"]))
+    assert [reason.rpartition(".")[2] for reason in obstacles(made)[:1]] == reasons
+    assert len([op for op in operations(made.body) if isinstance(op, Assume)]) == asserted

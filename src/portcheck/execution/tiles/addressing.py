@@ -175,12 +175,23 @@ def _mask(instance: Instance, access: Access, shape: tuple[int, ...]) -> Value |
     return None if mask.all() else mask
 
 
+def _whole(numbers: object) -> Value:
+    """Places as integers of a machine; one that is too large for that lies outside of every buffer."""
+    try:
+        return np.asarray(numbers, dtype=np.int64)
+    except OverflowError:
+        return np.asarray(np.clip(np.asarray(numbers, dtype=np.object_), -_FAR, _FAR)).astype(np.int64)
+
+
+_FAR = 1 << 62
+
+
 def _scattered(instance: Instance, access: Access, op: Op, memory: Memory, shape: tuple[int, ...]) -> Elements:
     """Elements by their offsets; what lies outside is dealt with as the access says."""
     active: Value | None = _mask(instance, access, shape)
     bounds, steps = _dimensions(access, memory)
     with binding(instance, _axes(access, shape)):
-        places = [np.asarray(value_of(instance, index), dtype=np.int64) for index in access.index]
+        places = [_whole(value_of(instance, index)) for index in access.index]
     for index in access.index:
         _check_defined(instance, access, op, undefined_in(instance, index), active)
     places = [_brought_inside(place, bound, access.outside) for place, bound in zip(places, bounds, strict=True)]

@@ -30,9 +30,10 @@ from portcheck.frontends.nki.statements.skipping import imported_name, note_call
 from portcheck.frontends.nki.statements.statements import run_block
 from portcheck.frontends.nki.values.series import as_iterator
 from portcheck.frontends.nki.values.values import NONE, Function, Items, Table, Value
-from portcheck.ir import Kernel, OpaqueKind, Space, ValueType
+from portcheck.ir import Access, Kernel, OpaqueKind, Space, ValueType
 from portcheck.ir import Parameter as KernelParameter
 from portcheck.ir.uses import Use
+from portcheck.ir.walk import accesses, operations
 from portcheck.knowledge import Knowledge, NkiVersion
 
 CALL_DEPTH = 12
@@ -79,6 +80,9 @@ def lower_kernel(environment: Environment, builder: Recorder, names: Sequence[st
     for number in range(_PASSES + _MORE_PASSES):
         trial = Recorder(builder.next_id)
         made = _lower(environment, trial, span, facts, joins)
+        for access in _accesses(made):
+            if access.buffer in facts:
+                facts[access.buffer].accessed(len(access.index))
         for fact in facts.values():
             fact.settle()
         revised = [fact.revised() for fact in facts.values()]
@@ -87,6 +91,11 @@ def lower_kernel(environment: Environment, builder: Recorder, names: Sequence[st
             break
     builder.go_on_at(trial.next_id)
     return made
+
+
+def _accesses(made: Lowered | None) -> Iterator[Access]:
+    for op in operations(made.kernel.body) if made is not None else ():
+        yield from accesses(op)
 
 
 def parameter_names(node: cst.FunctionDef | cst.Lambda) -> list[str]:

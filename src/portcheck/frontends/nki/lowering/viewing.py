@@ -9,6 +9,7 @@ from portcheck.frontends.nki.expressions.bind import Call, as_sizes
 from portcheck.frontends.nki.lowering.selection import pairs_of
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.values.arithmetic import folded, is_one, known_int, literal, plus, product, same
 from portcheck.frontends.nki.values.data import as_number, as_view
 from portcheck.frontends.nki.values.patterns import Moving, gathering, patterned, step_of, strided, symbol_for
@@ -40,8 +41,27 @@ def view(call: Call) -> Value:
 
 
 def _reshape(call: Call, given: Value | None) -> Value:
-    shape = as_sizes(call.context, call.given(Role.SHAPE))
-    return reshape(call.context, _of(call, given), _needed(shape))
+    shape = _needed(as_sizes(call.context, call.given(Role.SHAPE)))
+    is_guess = isinstance(given, Parameter) and call.context.facts[given.name].rank is None
+    target = _of(call, given)
+    if not is_guess:
+        _assert_as_many(call, target.shape, shape)
+    return reshape(call.context, target, shape)
+
+
+def _assert_as_many(call: Call, own: Sequence[Expr], wanted: Sequence[Expr]) -> None:
+    """A tile holds as many elements in its new shape, of which one extent may be -1 for what is left; or it fails."""
+    given = [extent for extent in wanted if known_int(extent) != -1]
+    total, rest = folded(product(tuple(own))), folded(product(tuple(given)))
+    if len(given) < len(wanted):
+        condition = apply(Operator.EQUAL, apply(Operator.FLOOR_MODULO, total, rest), integer(0))
+    else:
+        condition = apply(Operator.EQUAL, total, rest)
+    answer = True if same(total, rest) else decided(call.context, condition)
+    if answer is False:
+        raise MisunderstoodError("a tile of another number of elements", OpaqueKind.MEMORY)
+    if answer is None:
+        call.context.assert_that(condition, call.via)
 
 
 def _broadcast_to(call: Call, given: Value | None) -> Value:
@@ -220,6 +240,7 @@ def _reshape_dim(call: Call, given: Value | None) -> Value:
     target = _of(call, given)
     axis = _axis(call, len(target.dimensions))
     inner = _needed(as_sizes(call.context, call.given(Role.SHAPE)))
+    _assert_as_many(call, (target.shape[axis],), inner)
     return reshape(call.context, target, (*target.shape[:axis], *inner, *target.shape[axis + 1 :]))
 
 

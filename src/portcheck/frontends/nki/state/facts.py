@@ -13,8 +13,8 @@ class Facts:
     """
 
     __slots__ = (
-        "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "is_optional", "is_part",
-        "is_written",
+        "_accessed", "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "is_optional",
+        "is_part", "is_written",
     )  # fmt: skip
 
     def __init__(self, *, is_part: bool = False) -> None:
@@ -26,6 +26,7 @@ class Facts:
         self._is_tensor = False
         self._rank: int | None = None
         self._highest = -1
+        self._accessed = 0
         self._names: dict[int, str] = {}
         self._unknown: set[str] = set()
         self._unnamed: set[int] = set()
@@ -73,6 +74,10 @@ class Facts:
         self._is_tensor = True
         self._highest = max(self._highest, position)
 
+    def accessed(self, rank: int) -> None:
+        """Notes that elements were read or written as those of a tensor of `rank` dimensions."""
+        self._accessed = max(self._accessed, rank)
+
     def count(self, assumed: int) -> int:
         """How many dimensions the tensor is taken to have, `assumed` if nothing shows more."""
         count = self._counted(assumed)
@@ -81,7 +86,7 @@ class Facts:
         return count
 
     def _counted(self, assumed: int) -> int:
-        return self._rank if self._rank is not None else max(self._highest + 1, assumed)
+        return self._rank if self._rank is not None else max(self._highest + 1, assumed, self._accessed)
 
     def name_at(self, position: int) -> str | None:
         """What the size of a dimension is called, if the text says it."""

@@ -16,7 +16,13 @@ from portcheck.frontends.nki.python.comparing import comparison
 from portcheck.frontends.nki.source.imports import imported_by
 from portcheck.frontends.nki.source.parse import Spot
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError, RaisedError, UnfollowedError
+from portcheck.frontends.nki.state.failure import (
+    ForkError,
+    MisunderstoodError,
+    NeedsUnrollingError,
+    RaisedError,
+    UnfollowedError,
+)
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame, declare
 from portcheck.frontends.nki.statements import assigning, branching
@@ -53,12 +59,13 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
     """Runs `statement`; one that uses what is not known is skipped, as if it had not begun."""
     names, had_left, marks = dict(frame.names), frame.may_have_left, context.marks()
     with context.builder.region() as body, context.journal.changes() as changes:
-        failure, forked = None, None
+        failure: UnfollowedError | MisunderstoodError | None = None
+        forked: Expr | None = None
         try:
             flow = _run(context, frame, statement, rest)
         except RaisedError:
             flow = Flow(FlowKind.RAISE)
-        except UnfollowedError as error:
+        except (UnfollowedError, MisunderstoodError) as error:
             failure = error
         except ForkError as error:
             failure, forked = UnfollowedError("it depends on a condition that is not known"), error.condition
