@@ -31,6 +31,7 @@ from portcheck.frontends.nki.values.values import (
     Bound,
     BoundMethod,
     Class,
+    ClassKind,
     External,
     Function,
     Instance,
@@ -97,8 +98,8 @@ def call_value(
     context: Context, callee: Value, via: str, hint: str, positional: Sequence[Value], keywords: dict[str, Value]
 ) -> Value:
     """The value of calling `callee`."""
-    if not isinstance(callee, Function | Bound) and not _keeps(callee):
-        callee = context.certain(callee)
+    callee = context.certain(callee)
+    if not _keeps(callee):
         positional = [context.certain(value) for value in positional]
         keywords = {name: context.certain(value) for name, value in keywords.items()}
     match callee:
@@ -131,8 +132,11 @@ def invoke(context: Context, callee: Value, via: str, positional: Sequence[Value
 
 
 def _keeps(callee: Value) -> bool:
-    """Whether `callee` puts what it is given into a list or table, whatever it is."""
-    return isinstance(callee, Method) and isinstance(callee.receiver, Items | Table)
+    """Whether `callee` puts what it is given into a name, an object, a list or a table, whatever it is."""
+    if isinstance(callee, Class):
+        return callee.kind is not ClassKind.ENUMERATION
+    is_own = isinstance(callee, Function | Bound | BoundMethod | Accessed)
+    return is_own or (isinstance(callee, Method) and isinstance(callee.receiver, Items | Table))
 
 
 def _external(

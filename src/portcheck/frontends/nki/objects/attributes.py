@@ -9,6 +9,7 @@ import libcst as cst
 
 from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.expressions.bind import item_size
+from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.objects.dunders import special
 from portcheck.frontends.nki.objects.enumerations import members_of
 from portcheck.frontends.nki.objects.objects import attribute_of, fields_in_order
@@ -16,10 +17,11 @@ from portcheck.frontends.nki.objects.parameters import part
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.state.mutation import changing, use_up
+from portcheck.frontends.nki.state.mutation import alike, changing, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
 from portcheck.frontends.nki.values.series import elements
 from portcheck.frontends.nki.values.values import (
+    Accessed,
     Class,
     ClassKind,
     Counter,
@@ -52,7 +54,8 @@ def attribute(context: Context, target: Value, name: str) -> Value:
     """`target.name`."""
     match target:
         case Either():
-            return attribute(context, context.certain(target), name)
+            found = _held_by_either(context, context.resolve(target), name)
+            return found if found is not None else attribute(context, context.certain(target), name)
         case External(qualified):
             return _member(context, f"{qualified}.{name}")
         case Package(scope):
@@ -79,6 +82,22 @@ def attribute(context: Context, target: Value, name: str) -> Value:
             return context.unknown(f"{target.text}.{name}", target.reason, *target.parts, kind=target.kind)
         case _:
             return Method(target, name)
+
+
+def _held_by_either(context: Context, target: Value, name: str) -> Value | None:
+    """`target.name` where reading it does nothing, whichever of two values `target` is; None where it may."""
+    match target:
+        case Either(condition, first, second):
+            one, other = (_held_by_either(context, context.resolve(item), name) for item in (first, second))
+            if one is None or other is None or alike(one, other):
+                return one if other is not None else None
+            return Either(condition, one, other)
+        case Instance() if not target.lost and name in target.held:
+            return None if isinstance(found_in(target.owner, name), Accessed) else target.held[name]
+        case View() | Result() if name in ("dtype", "buffer"):
+            return _of_tile(context, target, name)
+        case _:
+            return None
 
 
 def _member(context: Context, qualified: str) -> Value:
