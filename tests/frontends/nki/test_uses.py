@@ -186,6 +186,11 @@ FORMS = {
     "tiles": ("q = a + b", "tile_arithmetic"),
     "tile in place": ("a += b", "tile_arithmetic"),
     "numbers": ("q = n + 1", ""),
+    "what is given, which may be numbers as well": (
+        "nisa.dma_copy(dst=a[0:8, 0:8], src=x[0:8, 0:8])\nnisa.dma_copy(dst=a, src=n)\nq = x * n",
+        "",
+    ),
+    "parts of what is given": ("q = x[0:8, 0:8] * n[0:8, 0:8]", "tile_arithmetic"),
     "slice of a slice": ("nisa.memset(dst=a[0:64][0:32], value=0.0)", "nested_slice"),
     "slice": ("nisa.memset(dst=a[0:64], value=0.0)", ""),
 }

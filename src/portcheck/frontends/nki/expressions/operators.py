@@ -204,7 +204,7 @@ def product_of_tiles(context: Context, left: Value, right: Value) -> Value:
 def on_tiles(context: Context, sign: str, operator: Operator, left: Value, right: Value, text: str) -> Value:
     """A Python operator between tiles, or a tile and a scalar: one instruction."""
     sides = (left, right)
-    if any(_is_own_tile(context, side) for side in sides) or all(is_tile(context, side) for side in sides):
+    if any(_is_own_tile(context, side) for side in sides) or all(isinstance(side, View) for side in sides):
         note_form(context, Form.TILE_ARITHMETIC)
     call = Call(context, _described(operator, len((left, right))), sign, "")
     before, context.via = context.via, sign
