@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from portcheck.core.finding import Certainty, Severity
 from portcheck.core.source import Span
@@ -26,6 +26,9 @@ def twice(x):
     nisa.tensor_scalar(dst=y, data=x, op0=nl.multiply, operand0=2.0)
     return y
 """
+_CHOICE = PORT.replace("(x)", "(x, stays)").replace(
+    "    return y\n", "    if stays:\n        return tile\n    return y\n"
+)
 _ON_CHIP_SPACES = {Space.SHARED: NkiSpace.SBUF, Space.PSUM: NkiSpace.PSUM}
 
 
@@ -44,12 +47,14 @@ be in `shared_hbm`; before, any tensor in HBM would do. A tile in SBUF or PSUM c
 
 **How we know.** The call that allocates the tensor says where. A tensor that the kernel was given
 is not judged, nor is a function that nothing makes a kernel of, or that other kernels call: one of the file does, or an
-engine works on what it is given, which then is on the chip.
+engine works on what it is given, which then is on the chip. Nor is a tile of a kernel that hands back something
+else elsewhere: which of them is a matter of its arguments, and a tile is what kernels that call it ask for.
 """,
     examples=(
         Example(title="in shared_hbm", cuda=CUDA, nki=PORT, hit=False),
         Example(title="in private_hbm, read as 0.2", cuda=CUDA, nki=_PRIVATE, hit=False, nki_version="0.2"),
         Example(title="a helper that is given a tile", cuda=CUDA, nki=_HELPER, hit=False),
+        Example(title="a tile for kernels that ask for it", cuda=CUDA, nki=_CHOICE, hit=False),
         Example(title="in private_hbm, read as 0.3", cuda=CUDA, nki=_PRIVATE, hit=True, nki_version="0.3"),
         Example(title="a tile on the chip", cuda=CUDA, nki=_ON_CHIP, hit=True),
     ),
@@ -61,9 +66,11 @@ def output_buffer_kind_wrong(pair: Pair) -> Iterator[Draft]:
     for kernel in program.kernels:
         if not is_marked(kernel, program) or is_helper(kernel, program, pair.knowledge):
             continue
-        for name in _returned(kernel):
-            space, place = _space_of(name, kernel, program, pair.knowledge)
-            if space is None or space in release.outputs:
+        found = {name: _space_of(name, kernel, program, pair.knowledge) for name in _returned(kernel)}
+        wrong = {name: at for name, at in found.items() if at[0] is not None and at[0] not in release.outputs}
+        has_choice = _has_choice(kernel, wrong)
+        for name, (space, place) in wrong.items():
+            if space is None or (has_choice and space in _ON_CHIP_SPACES.values()):
                 continue
             yield Draft(
                 message=f"`{kernel.name}` returns `{name}`, which lives in {space.value}; kernels of NKI "
@@ -78,6 +85,12 @@ def _returned(kernel: Kernel) -> Iterator[str]:
     given = {parameter.name for parameter in kernel.parameters}
     returned = [name for op in operations(kernel.body) if isinstance(op, Return) for name in op.buffers]
     yield from (name for name in dict.fromkeys((*kernel.results, *returned)) if name not in given)
+
+
+def _has_choice(kernel: Kernel, wrong: Collection[str]) -> bool:
+    """Whether `kernel` hands back something else than what is `wrong` where its arguments ask for that."""
+    returns = (op.buffers for op in operations(kernel.body) if isinstance(op, Return))
+    return any(buffers and not set(buffers).intersection(wrong) for buffers in returns)
 
 
 def _space_of(name: str, kernel: Kernel, program: Program, knowledge: Knowledge) -> tuple[NkiSpace | None, Span | None]:
