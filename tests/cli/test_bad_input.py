@@ -64,6 +64,7 @@ CASES = {
     "an unknown version": (("kernel.cu", "port.py", "--nki-version", "0.66"), 'there is no NKI version "0.66"'),
     "a version that is none": (("kernel.cu", "port.py", "--nki-version", "new"), 'there is no NKI version "new"'),
     "an unknown dtype": (("kernel.cu", "port.py", "--dtype", "x=flot32"), 'there is no dtype "flot32"'),
+    "a cast to no dtype": (("kernel.cu", "port.py", "--assume", "auto-cast=int7"), 'there is no dtype "int7"'),
     "a dtype of no parameter": (("kernel.cu", "port.py", "--dtype", "nobody=float32"), 'has no parameter "nobody"'),
     "a file as a folder of headers": (("kernel.cu", "port.py", "-I", "port.py"), "-I port.py is not a folder"),
     "a size that is none": (("kernel.cu", "port.py", "--shape", "n=many"), '"many" is not a size'),

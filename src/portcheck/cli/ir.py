@@ -31,21 +31,25 @@ def ir(
     value: Value = None,
 ) -> None:
     """Print what a file was read as."""
-    from portcheck.ir.text import print_program
-    from portcheck.pipeline import program_of
+    from portcheck.frontends.nki import reader
 
-    program = program_of(
-        file,
-        tuple(kernel or ()),
-        defines=definitions(define or ()),
-        include_roots=folders(include or ()),
-        nki_roots=module_roots(nki_root or ()),
-        target=target,
-        nki_version=nki_version,
-        shapes=sizes(shape or ()),
-        dtypes=named_values("--dtype", dtype or ()),
-        values=named_values("--value", value or ()),
-    )
+    with reader() as read_port:
+        from portcheck.ir.text import print_program
+        from portcheck.pipeline import program_of
+
+        program = program_of(
+            file,
+            tuple(kernel or ()),
+            defines=definitions(define or ()),
+            include_roots=folders(include or ()),
+            nki_roots=module_roots(nki_root or ()),
+            target=target,
+            nki_version=nki_version,
+            shapes=sizes(shape or ()),
+            dtypes=named_values("--dtype", dtype or ()),
+            values=named_values("--value", value or ()),
+            read_port=read_port,
+        )
     write_data(visible(print_program(program)).rstrip("\n") + "\n")
     if not program.kernels:
         write_message(f"portcheck: note: {single_line(file)} holds no kernel")

@@ -17,6 +17,7 @@ class DTypeFacts:
     `significand_bits` counts the hidden bit (p, unit roundoff 2^-p). `min_normal_exponent` is e in the smallest
     normal number 2^e. `max_exact_integer` is where consecutive integers stop being representable. `bits` is the storage
     of `elements` numbers; everything else is about one of them. `targets` are the chips that have it, empty for all.
+    `compiler` is what the compiler of the port calls it where it casts by itself.
     """
 
     name: str
@@ -34,6 +35,7 @@ class DTypeFacts:
     cuda: tuple[str, ...]
     nki: tuple[str, ...]
     nki_note: str
+    compiler: tuple[str, ...]
     targets: tuple[str, ...]
     source: str
 
@@ -52,6 +54,7 @@ class DTypeTable:
     by_name: Mapping[str, DTypeFacts]
     by_cuda: Mapping[str, DTypeFacts]
     by_nki: Mapping[str, DTypeFacts]
+    by_compiler: Mapping[str, DTypeFacts]
 
 
 def load_dtypes(folder: Path) -> DTypeTable:
@@ -59,6 +62,7 @@ def load_dtypes(folder: Path) -> DTypeTable:
     by_name: dict[str, DTypeFacts] = {}
     by_cuda: dict[str, DTypeFacts] = {}
     by_nki: dict[str, DTypeFacts] = {}
+    by_compiler: dict[str, DTypeFacts] = {}
     for path, shown in toml_files(folder):
         root, sources = read_toml(path, shown)
         for name, table in root.table("dtype").items():
@@ -66,8 +70,9 @@ def load_dtypes(folder: Path) -> DTypeTable:
             _claim(by_name, (name,), facts, table)
             _claim(by_cuda, facts.cuda, facts, table)
             _claim(by_nki, facts.nki, facts, table)
+            _claim(by_compiler, facts.compiler, facts, table)
         root.finish()
-    return DTypeTable(by_name, by_cuda, by_nki)
+    return DTypeTable(by_name, by_cuda, by_nki, by_compiler)
 
 
 def _facts(name: str, table: Table, sources: Sources) -> DTypeFacts:
@@ -88,6 +93,7 @@ def _facts(name: str, table: Table, sources: Sources) -> DTypeFacts:
         cuda=table.texts("cuda", ()),
         nki=table.texts("nki", ()),
         nki_note=table.text("nki_note", ""),
+        compiler=table.texts("compiler", ()),
         targets=table.texts("targets", ()),
         source=sources.cite(table),
     )

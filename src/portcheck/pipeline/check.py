@@ -14,7 +14,7 @@ from portcheck.core.errors import InputError, did_you_mean
 from portcheck.core.report import Input, Inputs, Report, Tool
 from portcheck.core.source import SourceFile
 from portcheck.frontends.cuda import CudaModule, read_cuda
-from portcheck.frontends.nki import NkiModule, NkiOptions, Port, Reader, read_nki
+from portcheck.frontends.nki import NkiOptions, Port, Reader, read_nki
 from portcheck.frontends.reading import Problem
 from portcheck.ir import Program, Ranges, Side, kernel_operations
 from portcheck.ir.linking import linked
@@ -52,6 +52,7 @@ def check(request: Request, *, read_port: Reader = read_nki) -> Analysis:
     target = _target(request.target, knowledge)
     _require_version(request.nki_version)
     _require_dtypes(request.dtypes, knowledge)
+    _require_assumptions(request.assumptions, knowledge)
     cuda_source, nki_source = read_source(request.cuda_path), read_source(request.nki_path)
     check_order(cuda_source, nki_source)
     nki = read_port(nki_source, _nki_options(request, target))  # first: it may work beside us
@@ -201,6 +202,15 @@ def _require_dtypes(stated: Sequence[tuple[str, str]], knowledge: Knowledge) -> 
             )
 
 
+def _require_assumptions(stated: Sequence[str], knowledge: Knowledge) -> None:
+    known = (*knowledge.dtypes.by_compiler, *knowledge.dtypes.by_name)
+    for item in stated:
+        name, _, value = item.partition("=")
+        if value and value not in known:
+            listed = f"the compiler casts to {', '.join(knowledge.dtypes.by_compiler)}"
+            raise InputError(f'--assume {name}: there is no dtype "{value}"', hint=did_you_mean(value, known) or listed)
+
+
 def _nki_options(request: Request, target: str) -> NkiOptions:
     return NkiOptions(
         version=request.nki_version,
@@ -262,6 +272,7 @@ def program_of(
     shapes: tuple[tuple[str, str], ...] = (),
     dtypes: tuple[tuple[str, str], ...] = (),
     values: tuple[tuple[str, str], ...] = (),
+    read_port: Reader = read_nki,
 ) -> Program:
     """The program of one file: the kernels `names`, all of them without names; empty for a file without kernels.
 
@@ -283,9 +294,9 @@ def program_of(
     knowledge = load()
     _require_dtypes(dtypes, knowledge)
     source = read_source(path, may_be_empty=True)
-    module: CudaModule | NkiModule
+    module: CudaModule | Port
     if path.endswith(".py"):
-        module = read_nki(source, _nki_options(request, _target(target, knowledge)))
+        module = read_port(source, _nki_options(request, _target(target, knowledge)))
     else:
         module = read_cuda(source, cuda_options(request))
     known = [kernel.name for kernel in module.kernels]
@@ -305,6 +316,12 @@ def program_of(
             )
     if isinstance(module, CudaModule):
         return module.lower(list(names) or list(module.instances))
-    program = module.lower(list(names) or known)
+    return _port_program(request, module, list(names) or known, source)
+
+
+def _port_program(request: Request, module: Port, names: Sequence[str], source: SourceFile) -> Program:
+    program = module.lower(names)
+    if not program.kernels and module.problems:
+        raise InputError(f"{source.path}: {module.problems[-1].message}", path=source.path)
     _require_stated(request, program, source)
     return program

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import types
+from pathlib import Path
+
 import pytest
 
+from portcheck.core.errors import InputError
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
 from portcheck.ir import Opaque, Program, kernel_operations
@@ -194,3 +199,53 @@ def test_the_environment_is_taken_to_be_empty_and_that_is_said() -> None:
 
 def test_a_shape_of_unknown_rank_is_taken_apart_as_its_length_is_counted() -> None:
     assert shape(lowered("x", "sizes = tuple(x.shape)\n" + tile("len(sizes)", "len(x.shape)"))) == ["2", "2"]
+
+
+SCALED = """
+import nki
+import nki.language as nl
+
+@nki.jit
+def k(x, eps, bias=None):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.add(nl.load(x), eps)
+    if bias is not None:
+        t = nl.add(t, nl.load(bias))
+    nl.store(out, t)
+    return out
+"""
+
+
+def scaled(**values: str) -> Program:
+    return read_nki(SourceFile("port.py", SCALED), NkiOptions(values=tuple(values.items()))).lower(["k"])
+
+
+@pytest.mark.parametrize(
+    ("values", "is_refused"),
+    [({"x": "3"}, True), ({"eps": "3"}, False), ({"eps": "[3]"}, False), ({"bias": "None"}, False)],
+)
+def test_a_tensor_has_no_value(values: dict[str, str], is_refused: bool) -> None:
+    if not is_refused:
+        assert scaled(**values).kernels
+        return
+    with pytest.raises(InputError, match="--value x: x is a tensor, not a number"):
+        scaled(**values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').mkdir({path!r})",
+        "(lambda make: make({path!r}))(__import__('os').mkdir)",
+        "nl.os.mkdir({path!r})",
+        "[nl.os.mkdir({path!r}) for i in range(1)][0]",
+        'f"{{nl.os.mkdir({path!r})}}"',
+        "getattr(nl.os, 'mkdir')({path!r})",
+    ],
+)
+def test_a_stated_value_is_never_run(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "ran"
+    eval(text.format(path=str(path)), {"nl": types.SimpleNamespace(os=os)})
+    path.rmdir()
+    assert scaled(eps=text.format(path=str(path))).kernels
+    assert not path.exists()

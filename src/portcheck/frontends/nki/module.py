@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from portcheck.core.errors import InputError
 from portcheck.core.source import Position, SourceFile, Span
 from portcheck.frontends.nki.source.discovery import Definition, by_name, is_marked, kernels_in
 from portcheck.frontends.nki.source.files import Files
@@ -18,7 +19,18 @@ from portcheck.frontends.nki.source.parse import first_line
 from portcheck.frontends.nki.source.screen import Fault, is_too_deep, screen
 from portcheck.frontends.nki.state.reach import Reach
 from portcheck.frontends.reading import KernelSignature, Problem
-from portcheck.ir import Kernel, Launch, Opaque, OpaqueKind, Parameter, Program, Side, ValueType, integer
+from portcheck.ir import (
+    Kernel,
+    Launch,
+    Opaque,
+    OpaqueKind,
+    Parameter,
+    Program,
+    Side,
+    ValueType,
+    integer,
+    kernel_operations,
+)  # fmt: skip
 from portcheck.ir.uses import Use
 from portcheck.knowledge import Knowledge, NkiVersion, load
 
@@ -82,7 +94,26 @@ class NkiModule:
         )
 
     def lower(self, names: Sequence[str]) -> Program:
-        """The program that launches the kernels `names` in that order; names the file lacks are left out."""
+        """The program that launches the kernels `names` in that order; names the file lacks are left out.
+
+        Raises InputError where the options state a value of a tensor.
+        """
+        program = self._lowered(names)
+        if self.options.values and any(isinstance(op, Opaque) for op in kernel_operations(program)):
+            self._require_no_tensors(names, program)
+        return program
+
+    def _require_no_tensors(self, names: Sequence[str], program: Program) -> None:
+        """Raises InputError where a parameter whose value is stated is a tensor if nothing is stated of it."""
+        before = replace(self, options=replace(self.options, values=()))._lowered(names)
+        tensors = {item.name for kernel in before.kernels for item in kernel.parameters if item.is_buffer}
+        numbers = {item.name for kernel in program.kernels for item in kernel.parameters if not item.is_buffer}
+        for name, value in self.options.values:
+            if name in tensors & numbers and value != "None":
+                hint = f"state its sizes with --shape {name}=... or its dtype with --dtype {name}=..."
+                raise InputError(f"--value {name}: {name} is a tensor, not a number", hint=hint)
+
+    def _lowered(self, names: Sequence[str]) -> Program:
         from portcheck.frontends.nki.state.recorder import Recorder
 
         builder = Recorder()
