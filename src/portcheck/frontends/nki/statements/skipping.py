@@ -12,7 +12,7 @@ from portcheck.frontends.nki.objects.classes import functions_of
 from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.source.trees import assigned_names, children, read_names
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import ForkError
+from portcheck.frontends.nki.state.failure import ForkError, RaisedError
 from portcheck.frontends.nki.state.flow import Flow
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
@@ -71,8 +71,8 @@ def evaluated_perhaps(
     """
     before, noted = dict(frame.names), context.noted.mark()
     with context.builder.region() as body, context.journal.changes() as changes, context.assuming(condition, holds):
-        value = context.evaluate(context, frame, node, hint)
-    if has_effect(body) or changes.lasting():
+        value = _evaluated(context, frame, node, hint)
+    if value is None or has_effect(body) or changes.lasting():
         changes.undo()
         frame.names = before
         context.noted.take_back(noted)
@@ -84,6 +84,14 @@ def evaluated_perhaps(
     for name in assigned_names(node):
         frame.names[name] = _unknown(context, name)
     return value
+
+
+def _evaluated(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value | None:
+    """The value of an expression; None where Python fails to evaluate it."""
+    try:
+        return context.evaluate(context, frame, node, hint)
+    except RaisedError:
+        return None
 
 
 def has_effect(body: Sequence[Op]) -> bool:
