@@ -8,8 +8,9 @@ import pytest
 from tests.frontends.nki.reading import kernel, opaques, stores
 
 from portcheck.core.dtype import INT64
+from portcheck.frontends.nki.state import learning
 from portcheck.frontends.nki.state.context import Context
-from portcheck.ir import Const, Loop, substitute
+from portcheck.ir import Const, Expr, Loop, substitute
 from portcheck.ir.algebra import polynomial_of
 
 Evaluated = Callable[..., int]
@@ -83,3 +84,30 @@ def test_a_step_that_the_loop_around_changes_is_not_taken_from_another_round() -
     index = stores((inner,))[0].access.index[1]
     step = [substitute(index, {inner.variable: Const(place, INT64)}) for place in (0, 1)]
     assert str(polynomial_of(step[1]) - polynomial_of(step[0])) == f"{outer.variable} + 1"
+
+
+def arms(depth: int) -> str:
+    """Arms in arms, each with text before it and after it that asks what is known."""
+    lines = ["for i in range(n):"]
+    for level in range(depth):
+        lines.append("    " * (level + 1) + f"if n % {level + 3} == 0:")
+        lines.append("    " * (level + 2) + f"if i < n + {level}:")
+        lines.append("    " * (level + 3) + "nisa.memset(a[:, i:i + 1], 0.0)")
+    return "\n".join(lines)
+
+
+def test_what_follows_from_a_condition_is_worked_out_once_however_many_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    learned = [0]
+    learn = learning.learn
+
+    def counted(facts: learning.Known, condition: Expr, *, holds: bool) -> None:
+        learned[0] += 1
+        learn(facts, condition, holds=holds)
+
+    monkeypatch.setattr(learning, "learn", counted)
+    counts = []
+    for depth in (6, 12):
+        learned[0] = 0
+        kernel(arms(depth))
+        counts.append(learned[0])
+    assert 0 < counts[1] < 3 * counts[0]

@@ -137,6 +137,7 @@ def _attempted(
     plan, begun = plan.over(variable), dict(frame.names)
     carried = _carried(frame, plan, names)
     made = Round(Changes(), loop.counter, Symbol(variable, INT64) if variable else None, loop.is_traced, plan)
+    made.begun = len(context.asserted), len(context.holding)
     for site, tile in plan.lasting.items():
         assert made.variable is not None and loop.counter is not None
         shape = common_shape(tile, length_of(loop.counter), made.variable)

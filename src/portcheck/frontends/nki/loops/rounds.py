@@ -111,6 +111,8 @@ class Round:
     ends: list[dict[Slot, Value]] = field(default_factory=list)
     early: list[tuple[Changing, State]] = field(default_factory=list)
     since: int = field(default_factory=new_age)
+    begun: tuple[int, int] = (0, 0)
+    """How many assertions and conditions of arms held already when the loop began."""
     length: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from portcheck.frontends.nki.loops.carrying import Carried
     from portcheck.frontends.nki.state.flow import Flow
+    from portcheck.frontends.nki.state.learning import Known, Learned
     from portcheck.frontends.nki.state.scope import Scope
-    from portcheck.frontends.nki.state.sizes import Known
 
 FUEL = 60_000
 """Syntax nodes evaluated for one kernel; what is left after that is opaque."""
@@ -114,6 +114,7 @@ class Context:
     """The symbols that stand for sizes of tensors."""
     known: tuple[tuple[object, ...], Known] | None = None
     """What follows from all that, and from what it was worked out."""
+    learned: dict[tuple[frozenset[str], frozenset[str]], Learned] = field(default_factory=dict)
     settled: list[Result] = field(default_factory=list)
     """The computed tiles that were given a buffer, in that order."""
     formats: set[str] = field(default_factory=set)

@@ -4,89 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from portcheck.core.dtype import BOOL
-from portcheck.frontends.nki.values.arithmetic import is_small, known, known_int
-from portcheck.ir import Apply, Const, Expr, Operator, Ranges, Symbol, integer, subexpressions, symbols_in
-from portcheck.ir.algebra import polynomial_of, use_divisibility
-from portcheck.ir.polynomial import Polynomial, symbol
+from portcheck.frontends.nki.state.learning import NEGATED, Known, Learned, counts_up
+from portcheck.frontends.nki.values.arithmetic import known, known_int
+from portcheck.ir import Apply, Expr, Operator, Symbol, integer, symbols_in
 
 if TYPE_CHECKING:
+    from portcheck.frontends.nki.loops.rounds import Round
     from portcheck.frontends.nki.state.context import Context
 
-_UNSIGNED_MARK = "@"
-"""In front of a symbol that may be negative; the ranges take all other symbols for sizes."""
-_TERMS = 200
-"""Terms of a sum that is worked with."""
-_NEGATED: Mapping[Operator, Operator] = {
-    Operator.EQUAL: Operator.NOT_EQUAL,
-    Operator.NOT_EQUAL: Operator.EQUAL,
-    Operator.LESS: Operator.GREATER_EQUAL,
-    Operator.GREATER_EQUAL: Operator.LESS,
-    Operator.GREATER: Operator.LESS_EQUAL,
-    Operator.LESS_EQUAL: Operator.GREATER,
-}
+_NONE, _ONE = integer(0), integer(1)
 _EXTREMES = (Operator.MINIMUM, Operator.MAXIMUM)
-_SWAPPED: Mapping[Operator, Operator] = {
-    Operator.EQUAL: Operator.EQUAL,
-    Operator.NOT_EQUAL: Operator.NOT_EQUAL,
-    Operator.LESS: Operator.GREATER,
-    Operator.GREATER_EQUAL: Operator.LESS_EQUAL,
-    Operator.GREATER: Operator.LESS,
-    Operator.LESS_EQUAL: Operator.GREATER_EQUAL,
-}
-
-
-@dataclass(slots=True)
-class Known:
-    """What is known of symbols: which are sizes, which are integers, their ranges, what some are equal to."""
-
-    natural: frozenset[str]
-    whole: frozenset[str] = frozenset()
-    ranges: Ranges = field(default_factory=Ranges)
-    equal: dict[str, Polynomial] = field(default_factory=dict)
-
-    def form(self, expression: Expr) -> Polynomial | None:
-        """The canonical form of an integer expression; None for another, or one that is too large."""
-        if not _is_whole(expression, self.whole) or _terms(expression) > _TERMS:
-            return None
-        symbols = dict(self.equal)
-        for name in symbols_in(expression):
-            if name not in symbols and name not in self.natural:
-                symbols[name] = symbol(_UNSIGNED_MARK + name)
-        try:
-            return use_divisibility(polynomial_of(expression, self.ranges, symbols), self.ranges)
-        except ArithmeticError:
-            return None
-
-    def difference(self, left: Expr, right: Expr) -> Polynomial | None:
-        """`left` - `right`."""
-        one, other = self.form(left), self.form(right)
-        return None if one is None or other is None else use_divisibility(one - other, self.ranges)
-
-
-def _is_whole(expression: Expr, whole: frozenset[str]) -> bool:
-    """Whether `expression` is made of integers only, and is small; `whole` are symbols that are certainly integers."""
-    if not is_small(expression):
-        return False
-    for part in subexpressions(expression):
-        if not (part.dtype.is_integer or part.dtype == BOOL or (part.dtype.is_symbolic and symbols_in(part) <= whole)):
-            return False
-        if isinstance(part, Const) and not isinstance(part.value, int):
-            return False
-    return True
-
-
-def _terms(expression: Expr) -> int:
-    """How many terms the sum may have that `expression` comes to."""
-    if not isinstance(expression, Apply):
-        return 1
-    counts = [_terms(argument) for argument in expression.arguments]
-    if expression.operator is Operator.MULTIPLY:
-        return min(counts[0] * counts[1], _TERMS + 1)
-    return min(sum(counts), _TERMS + 1)
 
 
 def decided(context: Context, condition: Expr) -> bool | None:
@@ -105,7 +34,7 @@ def decided(context: Context, condition: Expr) -> bool | None:
         answers = [decided(context, part) for part in arguments]
         decisive = sign is Operator.LOGICAL_OR
         return decisive if decisive in answers else None if None in answers else not decisive
-    if sign in _NEGATED and len(arguments) == 2:
+    if sign in NEGATED and len(arguments) == 2:
         return _compared(what_is_known(context), sign, arguments[0], arguments[1])
     return None
 
@@ -115,7 +44,7 @@ def _compared(facts: Known, sign: Operator, left: Expr, right: Expr) -> bool | N
         answer = (
             _compared(facts, Operator.LESS, right, left)
             if sign is Operator.GREATER
-            else _compared(facts, _NEGATED[sign], left, right)
+            else _compared(facts, NEGATED[sign], left, right)
         )
         return answer if answer is None or sign is Operator.GREATER else not answer
     if sign is Operator.LESS_EQUAL:
@@ -178,36 +107,39 @@ def what_is_known(context: Context) -> Known:
     kept = context.known
     if kept is not None and len(kept[0]) == len(source) and all(map(operator.is_, kept[0], source)):
         return kept[1]
-    found = Known(frozenset(_natural(context)), frozenset(_whole(context)))
-    for condition in context.asserted:
-        _learn(found, condition, holds=True)
-    for condition, holds in context.holding.items():
-        _learn(found, condition, holds=holds)
+    root = frozenset(_natural(context)), frozenset(_whole(context))
+    learned = context.learned.setdefault(root, Learned(Known(*root)))
+    counted = {made.variable.name: made for made in context.rounds if made is not None and made.variable is not None}
+    for place, condition in enumerate(context.asserted):
+        learned = _counting(learned, counted, 0, place).where(condition, True)
+    for place, (condition, holds) in enumerate(context.holding.items()):
+        learned = _counting(learned, counted, 1, place).where(condition, holds)
     for axis in context.program_axes.values():
         if axis.extent is not None:
-            _learn_range(found, axis.name, (integer(0), axis.extent, integer(1)))
-    for made in context.rounds:
-        if made is not None and made.variable is not None and made.counter is not None:
-            _learn_range(found, made.variable.name, (made.counter.start, made.counter.stop, made.counter.step))
-    context.known = (source, found)
-    return found
+            learned = learned.within(axis.name, _NONE, axis.extent, _ONE)
+    for name, made in counted.items():
+        if made.counter is not None:
+            learned = learned.counting(name) if counts_up(made.counter.start, made.counter.step) else learned
+            learned = learned.within(name, made.counter.start, made.counter.stop, made.counter.step)
+    context.known = (source, learned.known)
+    return learned.known
+
+
+def _counting(learned: Learned, rounds: Mapping[str, Round], kind: int, place: int) -> Learned:
+    """With the variables of the loops that had begun when fact `place` of its kind was added."""
+    for name, made in rounds.items():
+        counter = made.counter
+        if counter is not None and made.begun[kind] <= place and counts_up(counter.start, counter.step):
+            learned = learned.counting(name)
+    return learned
 
 
 def _natural(context: Context) -> Iterator[str]:
-    """The symbols that are not negative: sizes, positions of programs, variables of loops that count up from 0."""
+    """The symbols that are never negative: sizes, and positions of programs."""
     yield from context.sizes
     for axis in context.program_axes.values():
         yield axis.name
         yield from symbols_in(axis.extent) if axis.extent is not None else ()
-    for made in context.rounds:
-        counter = made.counter if made is not None else None
-        if (
-            made is not None
-            and made.variable is not None
-            and counter is not None
-            and _counts_up(counter.start, counter.step)
-        ):
-            yield made.variable.name
 
 
 def _whole(context: Context) -> Iterator[str]:
@@ -216,70 +148,3 @@ def _whole(context: Context) -> Iterator[str]:
         if made is not None and made.counter is not None:
             for end in (made.counter.start, made.counter.stop, made.counter.step):
                 yield from symbols_in(end) if isinstance(end, Symbol) else ()
-
-
-def _counts_up(start: Expr, step: Expr) -> bool:
-    first, stride = known_int(start), known_int(step)
-    return first is not None and first >= 0 and stride is not None and stride > 0
-
-
-def _learn_range(facts: Known, variable: str, values: tuple[Expr, Expr, Expr]) -> None:
-    """A loop's variable lies below the end of its range."""
-    start, stop, step = values
-    end = facts.form(stop)
-    if not _counts_up(start, step) or end is None:
-        return
-    facts.ranges = facts.ranges.with_extent(variable, end)
-    divisor = facts.form(step)
-    if known_int(start) == 0 and divisor is not None and divisor.constant != 1:
-        facts.ranges = replace(facts.ranges, divisors=(*facts.ranges.divisors, (symbol(variable), divisor)))
-
-
-def _learn(facts: Known, condition: Expr, *, holds: bool) -> None:
-    """Adds what follows from `condition`, which holds or does not."""
-    if not isinstance(condition, Apply):
-        return
-    sign, arguments = condition.operator, condition.arguments
-    if sign is Operator.LOGICAL_NOT:
-        _learn(facts, arguments[0], holds=not holds)
-    elif sign is (Operator.LOGICAL_AND if holds else Operator.LOGICAL_OR):
-        for part in arguments:
-            _learn(facts, part, holds=holds)
-    elif sign in _NEGATED and len(arguments) == 2:
-        relation = sign if holds else _NEGATED[sign]
-        _learn_relation(facts, relation, arguments[0], arguments[1])
-        _learn_relation(facts, _SWAPPED[relation], arguments[1], arguments[0])
-
-
-def _learn_relation(facts: Known, sign: Operator, left: Expr, right: Expr) -> None:
-    other = facts.form(right)
-    if other is None:
-        return
-    if isinstance(left, Apply) and left.operator is Operator.FLOOR_MODULO and sign is Operator.EQUAL:
-        value, divisor = (facts.form(argument) for argument in left.arguments)
-        if value is not None and divisor is not None and other.constant == 0:
-            facts.ranges = replace(facts.ranges, divisors=(*facts.ranges.divisors, (value, divisor)))
-    if not isinstance(left, Symbol) or not left.dtype.is_integer or left.name in facts.equal:
-        return
-    if sign is Operator.EQUAL and left.name not in _names(other):
-        facts.equal[left.name] = other
-    elif left.name in facts.natural and sign in (Operator.LESS, Operator.LESS_EQUAL):
-        _learn_bound(facts, left.name, other if sign is Operator.LESS else other + 1)
-    elif left.name in facts.natural and sign in (Operator.GREATER, Operator.GREATER_EQUAL):
-        least = other.constant
-        if least is not None:
-            lowest = max(facts.ranges.least.get(left.name, 0), least + (sign is Operator.GREATER))
-            facts.ranges = replace(facts.ranges, least={**facts.ranges.least, left.name: lowest})
-
-
-def _names(form: Polynomial) -> frozenset[str]:
-    return frozenset(name.removeprefix(_UNSIGNED_MARK) for name in form.symbols)
-
-
-def _learn_bound(facts: Known, name: str, end: Polynomial) -> None:
-    """The size `name` is less than `end`."""
-    if end.constant is not None:
-        most = min(facts.ranges.most.get(name, end.constant - 1), end.constant - 1)
-        facts.ranges = replace(facts.ranges, most={**facts.ranges.most, name: most})
-    elif name not in _names(end) and name not in facts.ranges.extents:
-        facts.ranges = facts.ranges.with_extent(name, end)
