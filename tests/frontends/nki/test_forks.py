@@ -94,3 +94,12 @@ def test_a_number_that_stands_in_a_register_is_no_tile() -> None:
     made = kernel(f"{grown}if n > 3:\n    size = e\nelse:\n    size = e + 1\nnisa.memset(a, size + 1)")
     assert opaques(made) == []
     assert not any(isinstance(op, Compute) for op in operations(made.body))
+
+
+def test_what_was_bound_under_a_negated_condition_is_not_asked_for_under_the_condition() -> None:
+    made = kernel("if not flag:\n    t, u = a, b\nelse:\n    t, u = b, a\n"
+                  "if flag:\n    nisa.memset(t[0:64], 1.0)\nelse:\n    nisa.memset(u[0:64], 2.0)",
+                  parameters="x, flag: bool")  # fmt: skip
+    assert opaques(made) == []
+    [branch] = [op for op in operations(made.body) if isinstance(op, Branch)]
+    assert [[op.access.buffer for op in stores(arm)] for arm in (branch.then, branch.otherwise)] == [["b"], ["b"]]

@@ -29,7 +29,7 @@ from portcheck.frontends.nki.values.values import (
     Value,
     View,
 )
-from portcheck.ir import Assume, Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
+from portcheck.ir import Apply, Assume, Axis, Expr, Opaque, OpaqueKind, Operator, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
 
@@ -138,11 +138,18 @@ class Context:
     def resolve(self, value: Value) -> Value:
         """`value`, or the one of two values that the arm of a branch leaves that is being evaluated."""
         while isinstance(value, Either):
-            holds = self.holding.get(value.condition)
+            holds = self.holds(value.condition)
             if holds is None:
                 return value
             value = value.first if holds else value.second
         return value
+
+    def holds(self, condition: Expr) -> bool | None:
+        """Whether the arm of a branch that is being evaluated is one where `condition` holds; None where it is open."""
+        if condition not in self.holding and isinstance(condition, Apply):
+            inner = self.holding.get(condition.arguments[0]) if condition.operator is Operator.LOGICAL_NOT else None
+            return None if inner is None else not inner
+        return self.holding.get(condition)
 
     def certain(self, value: Value) -> Value:
         """`value`, or the one of two values that it is here; raises ForkError where that is not known."""

@@ -76,7 +76,7 @@ def evaluated_perhaps(
         changes.undo()
         frame.names = before
         context.noted.take_back(noted)
-        if condition not in context.holding:
+        if context.holds(condition) is None:
             raise ForkError(condition)
         reason = "whether this is evaluated depends on a value that is not known"
         return skipped_value(context, frame, node, reason, OpaqueKind.CONTROL)

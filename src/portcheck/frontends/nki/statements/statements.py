@@ -90,7 +90,7 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
 
 def _can_fork(context: Context, condition: Expr) -> bool:
     """Whether `condition` can be asked here: it is open, and uses no result or loop variable that is out of sight."""
-    if condition in context.holding or len(context.holding) >= FORKS:
+    if context.holds(condition) is not None or len(context.holding) >= FORKS:
         return False
     running = {made.variable.name for made in context.rounds if made is not None and made.variable is not None}
     return context.builder.sees(condition) and not (symbols_in(condition) & context.bound) - running
