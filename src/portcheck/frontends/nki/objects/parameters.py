@@ -9,6 +9,7 @@ import libcst as cst
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, DType
 from portcheck.frontends.nki.objects.classes import order_of
+from portcheck.frontends.nki.objects.completing import complete
 from portcheck.frontends.nki.objects.enumerations import members_of
 from portcheck.frontends.nki.objects.functions import all_parameters
 from portcheck.frontends.nki.source.expression_trees import Trees, UnreadError, expression
@@ -137,7 +138,11 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
             known = context.values.get(f"{name}.{field}")
             value = evaluated_text(context, item.home, known) if known is not None else None
             made.held[field] = value or _declared(context, item.home, f"{name}.{field}", inner, depth + 1)
-    return made if made.held else Parameter(name)
+    if not made.held:
+        return Parameter(name)
+    if not facts.is_optional:
+        complete(context, name, made)
+    return made
 
 
 def _is_opaque(context: Context, home: Frame, declared: Value, annotation: cst.BaseExpression | None) -> bool:

@@ -1,0 +1,54 @@
+"""Objects that a kernel is given: what their class works out from their fields is known."""
+
+from __future__ import annotations
+
+import pytest
+from tests.frontends.nki.reading import opaques, program
+
+from portcheck.ir import Alloc, Kernel, operations
+
+BEFORE = """
+from dataclasses import dataclass
+from typing import Optional
+from elsewhere import foreign
+
+
+@dataclass
+class Sizes:
+    rows: int
+    columns: int
+
+    def __post_init__(self):
+        {}
+"""
+USE = "t = nl.ndarray((128, s.{}), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(t, value=0.0)"
+DERIVED = "self.half = self.columns // 2"
+LEFT_ALONE = {
+    "a field that is set again": f"self.columns = self.columns + 1\n        {DERIVED}",
+    "text that is not followed": f"foreign(self)\n        {DERIVED}",
+    "an error": f"{DERIVED}\n        raise ValueError('no')",
+}
+
+
+def _kernel(after: str, attribute: str, annotation: str = "Sizes") -> Kernel:
+    return program(USE.format(attribute), BEFORE.format(after), f"s: {annotation}").kernels[0]
+
+
+def test_what_is_worked_out_from_fields_is_known() -> None:
+    made, given = _kernel(DERIVED, "half"), _kernel("pass", "columns // 2")
+    assert not opaques(made)
+    tiles = [
+        next(op for op in operations(kernel.body) if isinstance(op, Alloc) and op.name == "t")
+        for kernel in (made, given)
+    ]
+    assert tiles[0].type == tiles[1].type
+
+
+@pytest.mark.parametrize("after", LEFT_ALONE.values(), ids=LEFT_ALONE)
+def test_fields_stay_what_they_are_and_nothing_is_known_beyond(after: str) -> None:
+    assert opaques(_kernel(after, "half"))
+    assert not opaques(_kernel(after, "columns"))
+
+
+def test_nothing_is_worked_out_of_what_may_be_none() -> None:
+    assert opaques(_kernel(DERIVED, "half", "Optional[Sizes] = None"))
