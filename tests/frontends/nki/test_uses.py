@@ -190,6 +190,10 @@ FORMS = {
         "nisa.dma_copy(dst=a[0:8, 0:8], src=x[0:8, 0:8])\nnisa.dma_copy(dst=a, src=n)\nq = x * n",
         "",
     ),
+    "numbers that change from round to round": (
+        "q, r = 0, 1\nfor i in range(n - 1, -1, -1):\n    q += n % x[i] * r\n    r *= x[i]",
+        "",
+    ),
     "parts of what is given": ("q = x[0:8, 0:8] * n[0:8, 0:8]", "tile_arithmetic"),
     "slice of a slice": ("nisa.memset(dst=a[0:64][0:32], value=0.0)", "nested_slice"),
     "slice": ("nisa.memset(dst=a[0:64], value=0.0)", ""),

@@ -211,7 +211,9 @@ def product_of_tiles(context: Context, left: Value, right: Value) -> Value:
 def on_tiles(context: Context, sign: str, operator: Operator, left: Value, right: Value, text: str) -> Value:
     """A Python operator between tiles, or a tile and a scalar: one instruction."""
     sides = (left, right)
-    if any(_is_own_tile(context, side) for side in sides) or all(isinstance(side, View) for side in sides):
+    if any(_is_own_tile(context, side) for side in sides) or all(
+        isinstance(side, View) and side.shape for side in sides
+    ):
         note_form(context, Form.TILE_ARITHMETIC)
     call = Call(context, _described(operator, len((left, right))), sign, "")
     before, context.via = context.via, sign
@@ -269,8 +271,10 @@ def is_tile(context: Context, value: Value) -> bool:
 
 
 def _is_own_tile(context: Context, value: Value) -> bool:
-    """Whether `value` is a tile that the kernel made: what it is given may be a number as well."""
-    return isinstance(value, Result) or (isinstance(value, View) and value.buffer.name not in context.facts)
+    """Whether `value` is a tile that the kernel made: what it is given, or has no dimensions, may be a number."""
+    if not isinstance(value, View | Result) or not value.shape:
+        return False
+    return isinstance(value, Result) or value.buffer.name not in context.facts
 
 
 def _joined(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value:
