@@ -11,6 +11,7 @@ from portcheck.frontends.nki.expressions.evaluate import condition as evaluated_
 from portcheck.frontends.nki.expressions.evaluate import evaluate, truth
 from portcheck.frontends.nki.loops.carrying import end_of_body
 from portcheck.frontends.nki.loops.slots import standing
+from portcheck.frontends.nki.source.returns import returns_as_breaks
 from portcheck.frontends.nki.source.trees import children, read_outside
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
@@ -173,27 +174,31 @@ def _taking(
 ) -> list[Sequence[cst.CSTNode]]:
     """The arms of a branch, with the rest of the block where only one of them may get there."""
     arms = [then, otherwise]
-    if any(map(_leaves, arms)):
-        return [arm if _leaves(arm) else [*arm, *rest] for arm in arms]
-    if frame.depth and any(_may_return(part) for arm in arms for part in arm):
+    breaks = returns_as_breaks(frame.root) if frame.root is not None else frozenset()
+    leaving = [_leaves(arm, breaks) for arm in arms]
+    if any(leaving):
+        return [arm if leaves else [*arm, *rest] for arm, leaves in zip(arms, leaving, strict=True)]
+    if frame.depth and any(_may_return(part, breaks) for arm in arms for part in arm):
         return [[*arm, *rest] for arm in arms]
     return arms
 
 
-def _may_return(statement: cst.CSTNode) -> bool:
-    """Whether some path through `statement`, loops aside, ends the function."""
+def _may_return(statement: cst.CSTNode, breaks: frozenset[cst.CSTNode]) -> bool:
+    """Whether some path through `statement`, loops aside, ends the function; `breaks` are returns that do less."""
     if isinstance(statement, cst.For | cst.While | cst.FunctionDef | cst.ClassDef | cst.BaseExpression):
         return False
-    return isinstance(statement, cst.Return) or any(map(_may_return, children(statement)))
+    if isinstance(statement, cst.Return):
+        return statement not in breaks
+    return any(_may_return(part, breaks) for part in children(statement))
 
 
-def _leaves(body: Sequence[cst.CSTNode]) -> bool:
-    """Whether `body` certainly ends the function."""
+def _leaves(body: Sequence[cst.CSTNode], breaks: frozenset[cst.CSTNode]) -> bool:
+    """Whether `body` certainly ends the function; `breaks` are returns that do less."""
     last = body[-1] if body else None
-    if any(isinstance(part, cst.Return | cst.Raise) for part in _last_line(body)):
+    if any(isinstance(part, cst.Return | cst.Raise) and part not in breaks for part in _last_line(body)):
         return True
     if isinstance(last, cst.If):
-        return _leaves(last.body.body) and _leaves(_otherwise(last))
+        return _leaves(last.body.body, breaks) and _leaves(_otherwise(last), breaks)
     return False
 
 

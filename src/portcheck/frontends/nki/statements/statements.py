@@ -15,6 +15,7 @@ from portcheck.frontends.nki.objects.functions import define_function
 from portcheck.frontends.nki.python.comparing import comparison
 from portcheck.frontends.nki.source.imports import imported_by
 from portcheck.frontends.nki.source.parse import Spot
+from portcheck.frontends.nki.source.returns import returns_as_breaks
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import (
     ForkError,
@@ -143,6 +144,8 @@ def _simple(context: Context, frame: Frame, part: cst.CSTNode) -> Flow:
                 _expression(context, frame, value)
             case cst.Assert(test=test):
                 _assume(context, evaluate(context, frame, test), frame.segment.text(test))
+            case cst.Return() if frame.root is not None and part in returns_as_breaks(frame.root):
+                return Flow(FlowKind.BREAK)
             case cst.Return(value=returned):
                 result = evaluate(context, frame, returned) if returned is not None else NONE
                 either = either_in(context, result) if not context.inlining else None
