@@ -41,6 +41,8 @@ NUMBERS = {
     "try and finally": ("try:\n    c = 6.0\nfinally:\n    c = 5.0\nnisa.memset(a, c)", 5.0),
     "match": ("match 'q':\n    case 'p' | 'r':\n        c = 6.0\n    case z:\n        c = 5.0\nnisa.memset(a, c)", 5.0),
     "del": ("c = [6.0, 5.0]\ndel c[0]\nnisa.memset(a, c[0])", 5.0),
+    "discard": ("c = {1, 2, 3}\nc.discard(2)\nc.discard(7)\nnisa.memset(a, float(sum(c) + len(c) - 1))", 5.0),
+    "bit_length": ("c = 31\nnisa.memset(a, float(c.bit_length()))", 5.0),
     "a set counts once": ("c = set()\nc.add(1)\nc.add(1)\nnisa.memset(a, float(len(c) + 4))", 5.0),
     "pop and setdefault": ("d = {}\nd.setdefault('q', []).append(5.0)\nnisa.memset(a, d.pop('q').pop(0))", 5.0),
     "update": ("d = {'q': 1.0}\nd.update({'q': 2.0}, r=5.0)\nnisa.memset(a, d['r'])", 5.0),

@@ -14,7 +14,7 @@ from portcheck.frontends.nki.values.arithmetic import known_int, literal
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import write_out
 from portcheck.frontends.nki.values.values import NONE, Items, Key, Table, Text, Value
-from portcheck.ir import Apply, Const, Symbol, integer
+from portcheck.ir import Apply, Const, Expr, Symbol, integer
 
 Arguments = Sequence[Value]
 
@@ -25,7 +25,7 @@ def method_call(
     """A method of a list, dictionary, string or number; None when it is not modelled."""
     match receiver:
         case Const() | Symbol() | Apply():
-            return receiver if name == "item" and not arguments and not keywords else None
+            return None if arguments or keywords else _of_number(receiver, name)
         case Text():
             return None if keywords else text_method(context, receiver, name, arguments)
         case Items():
@@ -38,6 +38,14 @@ def method_call(
         lose(context, receiver, f"it was changed by `{name}` in a way that is not followed")
         return context.unknown(f"{name}()", "what a list or dictionary holds is not known")
     return found
+
+
+def _of_number(receiver: Expr, name: str) -> Value | None:
+    """A method without arguments of a number."""
+    if name == "item":
+        return receiver
+    number = known_int(receiver) if name == "bit_length" and receiver.dtype.is_integer else None
+    return literal(number.bit_length()) if number is not None else None
 
 
 _CHANGING = frozenset(
@@ -116,6 +124,13 @@ def _remove(context: Context, receiver: Items, arguments: Arguments) -> Value | 
     return NONE
 
 
+def _discard(context: Context, receiver: Items, arguments: Arguments) -> Value | None:
+    """Removes from a set what it may not hold at all."""
+    place = _place(receiver, arguments[0]) if len(arguments) == 1 else None
+    is_whole = not receiver.lost and receiver.series is None
+    return NONE if is_whole and place is not None and place < 0 else _remove(context, receiver, arguments)
+
+
 def _reverse(context: Context, receiver: Items, arguments: Arguments) -> Value | None:
     receiver.values.reverse()
     return NONE
@@ -161,7 +176,7 @@ def _place(receiver: Items, wanted: Value) -> int | None:
 
 
 _LIST_METHODS: Mapping[str, Callable[[Context, Items, Arguments], Value | None]] = {
-    "add": _add, "append": _append, "clear": _clear, "copy": _copy, "count": _count, "discard": _remove,
+    "add": _add, "append": _append, "clear": _clear, "copy": _copy, "count": _count, "discard": _discard,
     "extend": _extend, "index": _index, "insert": _insert, "pop": _pop, "remove": _remove, "reverse": _reverse,
     "union": _union,
 }  # fmt: skip
