@@ -102,4 +102,17 @@ CASES = (
         "def counts(n):\n    for i in range(n):\n        yield i + 1\n\n\n",
     ),
     _number("unpacking takes all", "    it = iter([1, 2])\n    a, b = it\n    s = a + b + len([*it]) * 10\n", 3),
+    _number(
+        "any stops at the first that is true", "    it = iter([0, 1, 2, 3])\n    s = 100 * any(it) + sum(it)\n", 105
+    ),
+    _number("membership stops where it finds it", "    it = iter([5, 1, 2])\n    s = 100 * (1 in it) + sum(it)\n", 102),
+    _number("a loop without rounds binds nothing", "    i = 7\n    for i in range(0):\n        pass\n    s = i\n", 7),
+    _number("a loop that has no rounds here", "    i = 7\n    for i in range(d - 5):\n        pass\n    s = i\n", 7),
+    _number("a loop that has rounds here", "    i = 7\n    for i in range(d - 3):\n        pass\n    s = i\n", 1),
+    _number("bool makes a truth value", "    s = bool(d) * 3 + bool(d - 5) + int(bool(n))\n", 4),
+    _case(
+        "a generator that computes, used where it is made",
+        "    for u in list(nl.add(t, 1.0) for i in range(2)):\n" + "    " + _ADD_U,
+        lambda x: 3 * x + 2,
+    ),
 )

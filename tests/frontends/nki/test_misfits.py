@@ -84,3 +84,21 @@ def test_a_reshape_asserts_that_it_keeps_all_elements(body: str, asserted: int, 
     made = on_tiles("\n".join([*before, f"nisa.memset({last}, 0.0)"]))
     assert [reason.rpartition(".")[2] for reason in obstacles(made)[:1]] == reasons
     assert len([op for op in operations(made.body) if isinstance(op, Assume)]) == asserted
+
+
+@pytest.mark.parametrize(
+    ("body", "is_understood"),
+    [
+        (
+            "g = [*(nl.add(a, 1.0) for i in range(2))]\nnisa.memset(a, 0.0)\nfor u in g:\n    nisa.tensor_copy(a, u)",
+            True,
+        ),
+        ("g = (nl.add(a, 1.0) for i in range(2))\nnisa.memset(a, 0.0)\nfor u in g:\n    nisa.tensor_copy(a, u)", False),
+        ("for u in (nl.add(a, 1.0) for i in range(2)):\n    nisa.tensor_copy(a, u)", False),
+        ("map(lambda u: nisa.memset(u, 0.0), [a])", False),
+        ("list(map(lambda u: nisa.memset(u, 0.0), [a]))", True),
+        ("g = (i for i in range(2))\nnisa.memset(a, sum(g))", True),
+    ],
+)
+def test_what_is_computed_lazily_is_used_at_once(body: str, is_understood: bool) -> None:
+    assert (obstacles(on_tiles(body)) == []) is is_understood

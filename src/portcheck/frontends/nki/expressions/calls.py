@@ -17,11 +17,13 @@ from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.objects.objects import instantiated
 from portcheck.frontends.nki.python.calls import is_certainly_number, is_of_numbers, python_call
 from portcheck.frontends.nki.python.methods import method_call
+from portcheck.frontends.nki.python.numbers import NUMBERS
 from portcheck.frontends.nki.source.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import lose_all
 from portcheck.frontends.nki.state.uses import note_call, note_unknown_call
+from portcheck.frontends.nki.values.arithmetic import is_number
 from portcheck.frontends.nki.values.arrays import ARRAY_LIBRARIES, array_call
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.values.origins import may_vary
@@ -150,7 +152,7 @@ def _external(
         return _lowered(bind(context, api, via, hint, positional, keywords))
     dtype = as_dtype(context, External(name))
     if dtype is not None and len(positional) == 1:
-        return _scalar_of(dtype, positional[0])
+        return _scalar_of(context, dtype, positional[0])
     if is_nki(name):
         note_unknown_call(context, name, positional, keywords)
     else:
@@ -186,8 +188,11 @@ def _number_if_fixed(context: Context, made: Unknown) -> Value:
     return made if may_vary(context, made) else context.number_of(made)
 
 
-def _scalar_of(dtype: DType, value: Value) -> Value:
-    """`value` as a number of `dtype`, where that is another one than Python's own numbers stand for."""
+def _scalar_of(context: Context, dtype: DType, value: Value) -> Value:
+    """`value` as a number of `dtype`: a truth value, a whole number, or one of another format than Python's own."""
+    if dtype == BOOL or (dtype.is_integer and is_number(value) and value.dtype.is_float):
+        made = NUMBERS["bool" if dtype == BOOL else "int"](context, [value])
+        value = made if made is not None else value
     if isinstance(value, Const) and dtype not in (BOOL, INT32, INT64, FLOAT32, FLOAT64):
         return Const(value.value, dtype)
     return value

@@ -46,11 +46,13 @@ from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import Changes, alike, state_of
+from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.statements.skipping import leaves
+from portcheck.frontends.nki.values.arithmetic import is_number, is_small
 from portcheck.frontends.nki.values.data import allocate, settled
 from portcheck.frontends.nki.values.stacking import common_shape
 from portcheck.frontends.nki.values.values import Counter, Result, Value, View
-from portcheck.ir import Expr, Leave, LeaveKind, Op, Symbol
+from portcheck.ir import ZERO, Apply, Expr, Leave, LeaveKind, Op, Operator, Symbol, apply
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ def _attempted(
     escaped = escaping(context, frame, loop.block, held, body)
     if body or not growth:
         loop.emit(variable, tuple(body))
-    _end(context, frame, made, carried, left)
+    _end(context, frame, made, carried, left, begun)
     after_loop(context, frame, [*held, *escaped])
     end_without(context, frame, plan)
     if left:
@@ -328,13 +330,31 @@ def _form(context: Context, frame: Frame, made: Round, slot: Slot) -> Form | Non
 
 
 def _end(
-    context: Context, frame: Frame, made: Round, carried: Mapping[Slot, Value], left: frozenset[LeaveKind]
-) -> None:
+    context: Context, frame: Frame, made: Round, carried: Mapping[Slot, Value], left: frozenset[LeaveKind],
+    before: Mapping[str, Value],
+) -> None:  # fmt: skip
     """What the names are after the loop."""
     if made.variable is None or made.counter is None:
         return
     stand_at(context, frame, made.variable.name, None if LeaveKind.LOOP in left else last_of(made.counter))
+    _keep_where_empty(context, frame, made, before)
     for slot, form in made.plan.forms.items():
         number = number_of(context, carried[slot]) if slot in carried else None
         if number is not None:
             put_into(context, frame, slot, after_rounds(form, number, made))
+
+
+def _keep_where_empty(context: Context, frame: Frame, made: Round, before: Mapping[str, Value]) -> None:
+    """A number that a name stood for before the loop is still what it is where the loop has no round."""
+    assert made.counter is not None
+    some = apply(Operator.GREATER, length_of(made.counter), ZERO)
+    changed = [name for name, value in before.items() if is_number(value) and is_number(frame.names.get(name))]
+    changed = [name for name in changed if not alike(before[name], frame.names[name])]
+    has_any = decided(context, some) if changed else True
+    for name in changed if not has_any else ():
+        one, other = number_of(context, frame.names[name]), number_of(context, before[name])
+        if has_any is False:
+            frame.names[name] = before[name]
+        elif one is not None and other is not None and one.dtype == other.dtype:
+            chosen = Apply(Operator.SELECT, (some, one, other), one.dtype)
+            frame.names[name] = chosen if is_small(chosen) else _left(context, name)

@@ -14,7 +14,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.state.mutation import changing
+from portcheck.frontends.nki.state.mutation import take_first
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import leaves, skip
 from portcheck.frontends.nki.values.arithmetic import known
@@ -93,8 +93,7 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
 def _one_by_one(context: Context, iterator: Items) -> Iterator[Value]:
     """The elements that are left, each taken when it is asked for: the rounds may take some too."""
     while iterator.values:
-        changing(context, iterator)
-        yield iterator.held.pop(0)
+        yield take_first(context, iterator)
 
 
 def _in_sight(context: Context, iterated: Value) -> Value:

@@ -17,7 +17,7 @@ from portcheck.frontends.nki.objects.parameters import part
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.state.mutation import alike, changing, use_up
+from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
 from portcheck.frontends.nki.values.series import elements
 from portcheck.frontends.nki.values.values import (
@@ -193,6 +193,16 @@ def _elements(context: Context, value: Items) -> list[Value] | None:
     if found is not None:
         use_up(context, value)
     return found
+
+
+def give_back(context: Context, value: Value, elements: Sequence[Value], count: int | None) -> None:
+    """Of the `elements` that an iterator gave only the first `count` were asked for; None: it is not known how many."""
+    if isinstance(value, Items) and value.once:
+        if count is None:
+            lose(context, value, "an iterator is left in the middle")
+        else:
+            changing(context, value)
+            value.held[:] = elements[count:]
 
 
 def value_of_key(key: Key) -> Value:

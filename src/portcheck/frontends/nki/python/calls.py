@@ -11,10 +11,11 @@ from portcheck.frontends.nki.python.sequences import ITERATORS, SEQUENCES, Invok
 from portcheck.frontends.nki.python.texts import text_of, unknown_text
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.state.mutation import made_lazily
 from portcheck.frontends.nki.values.arithmetic import literal
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import as_iterator
-from portcheck.frontends.nki.values.values import NONE, External, Format, Nothing, Stretch, Table, Text, Value
+from portcheck.frontends.nki.values.values import NONE, External, Format, Items, Nothing, Stretch, Table, Text, Value
 
 Arguments = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -52,8 +53,9 @@ def python_call(context: Context, name: str, arguments: Arguments, keywords: Key
         if word in NUMBERS and not keywords:
             return NUMBERS[word](context, arguments)
         if word in SEQUENCES:
-            found = SEQUENCES[word](context, arguments, keywords, invoke)
-            return as_iterator(found) if found is not None and word in ITERATORS else found
+            if word not in ITERATORS:
+                return SEQUENCES[word](context, arguments, keywords, invoke)
+            return _iterator(context, lambda: SEQUENCES[word](context, arguments, keywords, invoke))
         return _OTHERS[word](context, arguments) if word in _OTHERS else None
     except MisunderstoodError as error:
         return context.unknown(f"{word}()", f"{word}: {error}", *arguments, kind=error.kind)
@@ -62,6 +64,15 @@ def python_call(context: Context, name: str, arguments: Arguments, keywords: Key
 _LIBRARIES = frozenset({"math", "numpy", "builtins", "functools", "itertools", "operator"})
 _SILENT = frozenset({"print", "warn", "debug", "info"})
 _TYPES = frozenset({"object", "type", "property", "staticmethod", "classmethod", "Exception", "ValueError"})
+
+
+def _iterator(context: Context, make: Callable[[], Value | None]) -> Value | None:
+    """What `make` gives, as what gives its elements once."""
+    with made_lazily(context) as made:
+        found = make()
+        if isinstance(found, Items):
+            made.append(as_iterator(found))
+    return found
 
 
 def _instance(context: Context, arguments: Arguments) -> Value | None:

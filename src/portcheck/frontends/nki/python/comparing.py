@@ -10,7 +10,7 @@ import libcst as cst
 from portcheck.core.dtype import BOOL
 from portcheck.frontends.nki.expressions.bind import as_dtype, as_space, same_space
 from portcheck.frontends.nki.expressions.operators import is_tile, numbers, on_tiles
-from portcheck.frontends.nki.objects.attributes import items_of
+from portcheck.frontends.nki.objects.attributes import give_back, items_of
 from portcheck.frontends.nki.objects.dunders import has_own_equality
 from portcheck.frontends.nki.objects.enumerations import members_of, plain_value
 from portcheck.frontends.nki.state.context import Context
@@ -215,6 +215,8 @@ def _membership(context: Context, left: Value, right: Value, text: str, *, negat
     parts = [comparison(context, cst.Equal, left, item, text) for item in held]
     decided = [known(part) if isinstance(part, Const | Apply) else None for part in parts]
     if any(decided):
+        place = list(map(bool, decided)).index(True)
+        give_back(context, right, held, None if None in decided[:place] else place + 1)
         return literal(not negated)
     open_parts = [part for part, answer in zip(parts, decided, strict=True) if answer is None]
     if not open_parts:

@@ -16,6 +16,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.flow import Flow
 from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.mutation import made_lazily
 from portcheck.frontends.nki.statements.skipping import skipped_value
 from portcheck.frontends.nki.values.series import as_iterator, element, series_of
 from portcheck.frontends.nki.values.values import Counter, Items, Table, Value
@@ -24,6 +25,14 @@ from portcheck.ir import AxisKind, Loop, Op, OpaqueKind, Range, Symbol, integer
 
 def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     """The value of a comprehension; one that is not followed is skipped as if it had not begun."""
+    with made_lazily(context) as made:
+        found = _made(context, frame, node, hint)
+        if isinstance(node, cst.GeneratorExp) and isinstance(found, Items):
+            made.append(as_iterator(found))
+    return found
+
+
+def _made(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.ListComp | cst.GeneratorExp | cst.SetComp | cst.DictComp)
     marks = context.marks()
     with context.builder.region() as body, context.journal.changes() as changes:
@@ -35,7 +44,7 @@ def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) 
             found = _kept(context, frame, node, hint)
     if found is not None:
         context.builder.adopt(body)
-        return as_iterator(found) if isinstance(node, cst.GeneratorExp) else found
+        return found
     changes.undo()
     context.release(marks)
     reason = "a comprehension over something that is not known"

@@ -8,11 +8,11 @@ from typing import Any
 
 from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.expressions.subscripts import key_of
-from portcheck.frontends.nki.objects.attributes import UNROLL_LIMIT, items_of
+from portcheck.frontends.nki.objects.attributes import UNROLL_LIMIT, give_back, items_of
 from portcheck.frontends.nki.python.numbers import folded as folding
 from portcheck.frontends.nki.python.texts import NotPlainError, Plain, plain
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.mutation import changing
+from portcheck.frontends.nki.state.mutation import take_first
 from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, literal, plus, same
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import at, element, listed, series_of
@@ -219,6 +219,8 @@ def _combined(context: Context, arguments: Arguments, invoke: Invoke, *, decisiv
         return None
     decided = [context.truth(context, value) for value in values]
     if decisive in decided:
+        place = decided.index(decisive)
+        give_back(context, arguments[0], values, None if None in decided[:place] else place + 1)
         return literal(decisive)
     rest = [value for value, answer in zip(values, decided, strict=True) if answer is None]
     if not rest:
@@ -274,8 +276,7 @@ def _next(context: Context, arguments: Arguments, keywords: Keywords, invoke: In
         return None
     if not arguments[0].values:
         return arguments[1] if len(arguments) > 1 else None
-    changing(context, arguments[0])
-    return arguments[0].values.pop(0)
+    return take_first(context, arguments[0])
 
 
 SEQUENCES: Mapping[str, Handler] = {

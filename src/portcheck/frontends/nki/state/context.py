@@ -24,6 +24,7 @@ from portcheck.frontends.nki.values.values import (
     Either,
     Function,
     Grid,
+    Items,
     Result,
     Unknown,
     Value,
@@ -123,6 +124,8 @@ class Context:
     """The parameters that were seen to have more dimensions than were assumed."""
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
+    lazy: dict[int, tuple[Items, int]] = field(default_factory=dict)
+    """The iterators of the statement whose elements were computed, and the next operation when they were."""
     joins: Joins = field(default_factory=Joins)
     """The tiles that branches put into one buffer."""
     parts: dict[str, None] = field(default_factory=dict)

@@ -35,9 +35,40 @@ def changing(context: Context, item: Changing) -> None:
     context.journal.note(item)
 
 
+def take_first(context: Context, item: Items) -> Value:
+    """Takes the first element of an iterator that has one."""
+    _check_in_time(context, item)
+    changing(context, item)
+    return item.values.pop(0)
+
+
+def _check_in_time(context: Context, item: Items) -> None:
+    """Raises UnfollowedError where what `item` gives is worked out now, and something was done since it was made."""
+    _, made = context.lazy.get(id(item), (item, context.builder.next_id))
+    if made != context.builder.next_id:
+        raise UnfollowedError("a generator that computes takes turns with what uses it")
+
+
+@contextmanager
+def made_lazily(context: Context) -> Iterator[list[Items]]:
+    """The `with` block makes iterators, and puts them in the list it gives: what it does belongs to who takes them."""
+    first, made = context.builder.next_id, list[Items]()
+    with context.journal.changes() as changes:
+        yield made
+    if context.builder.next_id != first or changes.lasting():
+        context.lazy.update((id(item), (item, context.builder.next_id)) for item in made)
+
+
+def left_over(context: Context, mark: int) -> bool:
+    """Whether an iterator whose elements are computed was not used up; those noted since `mark` are forgotten."""
+    noted = [context.lazy.popitem()[1][0] for _ in range(len(context.lazy) - mark)]
+    return any(item.held or item.series is not None for item in noted)
+
+
 def use_up(context: Context, item: Items) -> None:
     """All elements of `item` were taken: an iterator has none left."""
     if item.once and (item.held or item.series is not None):
+        _check_in_time(context, item)
         changing(context, item)
         item.held.clear()
         item.series = None

@@ -26,6 +26,7 @@ from portcheck.frontends.nki.state.failure import (
 )
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame, declare
+from portcheck.frontends.nki.state.mutation import left_over
 from portcheck.frontends.nki.statements import assigning, branching
 from portcheck.frontends.nki.statements.entering import run_with
 from portcheck.frontends.nki.statements.skipping import skip
@@ -58,7 +59,7 @@ def run_block(context: Context, frame: Frame, body: Sequence[cst.CSTNode]) -> Fl
 
 def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[cst.CSTNode]) -> Flow:
     """Runs `statement`; one that uses what is not known is skipped, as if it had not begun."""
-    names, had_left, marks = dict(frame.names), frame.may_have_left, context.marks()
+    names, had_left, marks, lazy = dict(frame.names), frame.may_have_left, context.marks(), len(context.lazy)
     with context.builder.region() as body, context.journal.changes() as changes:
         failure: UnfollowedError | MisunderstoodError | None = None
         forked: Expr | None = None
@@ -74,6 +75,8 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
             if can_unroll(context):
                 raise
             failure = UnfollowedError("a Python object changes from round to round of a loop of unknown length")
+    if left_over(context, lazy) and failure is None:
+        failure = UnfollowedError("a generator that computes is not used up where it is made")
     if failure is None:
         context.builder.adopt(body)
         return flow

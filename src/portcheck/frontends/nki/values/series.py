@@ -58,11 +58,10 @@ def listed(series: Series, *, is_list: bool = True) -> Items:
     return made
 
 
-def as_iterator(value: Value) -> Value:
-    """`value`, something just made, as what gives its elements once."""
-    if isinstance(value, Items):
-        value.once = value.is_list = True
-    return value
+def as_iterator(made: Items) -> Items:
+    """A list that was just made, as what gives its elements once."""
+    made.once = made.is_list = True
+    return made
 
 
 def element(series: Series, place: Expr) -> Value:
