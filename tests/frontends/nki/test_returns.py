@@ -43,7 +43,7 @@ def test_so_does_one_of_nothing_at_the_end_of_a_function() -> None:
 
 
 OTHERWISE = {
-    "something else is returned": f"    for i in range(n):\n{FIRST}    return n",
+    "something else is returned": f"    u = t[:, 0:64]\n    for i in range(n):\n{FIRST}    return u",
     "more is done behind the loop": f"    for i in range(n):\n{FIRST}    nisa.memset(t, 2.0)\n    return t",
     "the loop has an else": f"    for i in range(n):\n{FIRST}    else:\n        nisa.memset(t, 2.0)\n    return t",
     "it is in a loop in the loop": (
