@@ -29,7 +29,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedError
 from portcheck.frontends.nki.values.data import as_view
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
-from portcheck.frontends.nki.values.values import Items, Nothing, Parameter, Result, Value, View
+from portcheck.frontends.nki.values.values import Nothing, Parameter, Result, Value, View
 from portcheck.ir import Opaque, OpaqueKind, ValueType, operations
 from portcheck.knowledge import Role, Semantics
 
@@ -171,13 +171,7 @@ def lower_call(call: Call) -> Value:
 def _is_without_operand(call: Call) -> bool:
     """Whether `call` is given `None` for something that it cannot do without."""
     needed = (parameter.name for parameter in call.api.parameters if parameter.default is None)
-    return any(_is_missing(call.values.get(name)) for name in needed)
-
-
-def _is_missing(value: Value | None) -> bool:
-    """Whether `value` is `None`, or a shape with `None` for a size."""
-    sizes = value.held if isinstance(value, Items) and not value.lost else []
-    return isinstance(value, Nothing) or any(isinstance(size, Nothing) for size in sizes)
+    return any(isinstance(call.values.get(name), Nothing) for name in needed)
 
 
 def _is_format(context: Context, value: Value) -> bool:
