@@ -160,6 +160,8 @@ def _run(context: Context, frame: Frame, function: Function) -> None:
         flow = run_block(context, frame, function.node.body.body)
         if flow.kind is FlowKind.RETURN and not flow.is_done:
             emit_return(context, flow)
+        if flow.kind is FlowKind.RAISE:
+            _give_up(context, frame, "every way through the kernel that was followed ends in an error", function)
     except OutOfFuelError:
         _give_up(context, frame, "the kernel is too long to be evaluated", function)
     except (NeedsUnrollingError, RecursionError):
