@@ -12,23 +12,13 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.state.sizes import shortened
 from portcheck.frontends.nki.values.arithmetic import is_number, known, literal
-from portcheck.frontends.nki.values.data import Operand, as_number, as_view, cast, condition_of, store
+from portcheck.frontends.nki.values.data import as_number, as_view, store
+from portcheck.frontends.nki.values.flags import condition_of
 from portcheck.frontends.nki.values.leaves import dtype_of_value
+from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.promotion import promoted
-from portcheck.frontends.nki.values.values import (
-    NONE,
-    External,
-    Format,
-    Grid,
-    Items,
-    Nothing,
-    Result,
-    ShapeOf,
-    Text,
-    Unknown,
-    Value,
-    View,
-)  # fmt: skip
+from portcheck.frontends.nki.values.tiles import Grid, Result, View
+from portcheck.frontends.nki.values.values import NONE, External, Format, Items, Nothing, ShapeOf, Text, Unknown, Value
 from portcheck.frontends.nki.values.values import Parameter as KernelParameter
 from portcheck.frontends.nki.values.views import mask_by_position
 from portcheck.ir import Expr, OpaqueKind, Operator, Space, Symbol, integer

@@ -25,28 +25,29 @@ from portcheck.frontends.nki.state.mutation import lose_all
 from portcheck.frontends.nki.state.uses import note_call, note_unknown_call
 from portcheck.frontends.nki.values.arithmetic import is_number
 from portcheck.frontends.nki.values.arrays import ARRAY_LIBRARIES, array_call
-from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
-from portcheck.frontends.nki.values.origins import may_vary
-from portcheck.frontends.nki.values.values import (
-    NONE,
+from portcheck.frontends.nki.values.callables import (
     Accessed,
     Bound,
     BoundMethod,
     Class,
     ClassKind,
-    External,
     Function,
+    Method,
+    Super,
+)  # fmt: skip
+from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
+from portcheck.frontends.nki.values.origins import may_vary
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import (
+    NONE,
+    External,
     Instance,
     Items,
-    Method,
     Nothing,
     Parameter,
-    Result,
-    Super,
     Table,
     Unknown,
     Value,
-    View,
 )  # fmt: skip
 from portcheck.ir import Call as KeptCall
 from portcheck.ir import Const, OpaqueKind, ValueType

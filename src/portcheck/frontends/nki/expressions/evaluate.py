@@ -25,16 +25,15 @@ from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import evaluated_perhaps, skipped_value
 from portcheck.frontends.nki.values.arithmetic import known, literal, unary
-from portcheck.frontends.nki.values.data import as_number, condition_of, flag_called, load, some_flag
+from portcheck.frontends.nki.values.callables import BoundMethod, Class, Function
+from portcheck.frontends.nki.values.data import as_number, load
+from portcheck.frontends.nki.values.flags import condition_of, flag_called, some_flag
+from portcheck.frontends.nki.values.tiles import Grid, View
 from portcheck.frontends.nki.values.values import (
     NONE,
-    BoundMethod,
-    Class,
     Dots,
     Either,
     External,
-    Function,
-    Grid,
     Instance,
     Items,
     Nothing,
@@ -45,7 +44,6 @@ from portcheck.frontends.nki.values.values import (
     Text,
     Unknown,
     Value,
-    View,
 )  # fmt: skip
 from portcheck.ir import Apply, Const, Expr, OpaqueKind, Operator
 from portcheck.knowledge import Form

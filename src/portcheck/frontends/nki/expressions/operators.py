@@ -18,22 +18,11 @@ from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.state.mutation import alike
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.values.arithmetic import binary, is_number, known, literal, unary
-from portcheck.frontends.nki.values.data import as_number, operand, some_flag
+from portcheck.frontends.nki.values.data import as_number, operand
+from portcheck.frontends.nki.values.flags import some_flag
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of
-from portcheck.frontends.nki.values.values import (
-    NONE,
-    Either,
-    External,
-    Format,
-    Grid,
-    Items,
-    Nothing,
-    Result,
-    Text,
-    Unknown,
-    Value,
-    View,
-)  # fmt: skip
+from portcheck.frontends.nki.values.tiles import Grid, Result, View
+from portcheck.frontends.nki.values.values import NONE, Either, External, Format, Items, Nothing, Text, Unknown, Value
 from portcheck.frontends.nki.values.values import Parameter as KernelParameter
 from portcheck.frontends.nki.values.views import combined
 from portcheck.ir import PREDICATES, Apply, Expr, OpaqueKind, Operator, Space, ValueType

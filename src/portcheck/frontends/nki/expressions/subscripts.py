@@ -15,28 +15,23 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError, RaisedError
 from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import difference, is_number, known, known_int, plus
+from portcheck.frontends.nki.values.callables import Class, ClassKind, Function
 from portcheck.frontends.nki.values.data import as_number, as_view, load
 from portcheck.frontends.nki.values.series import element, listed, part, series_of
 from portcheck.frontends.nki.values.stacking import can_unroll
+from portcheck.frontends.nki.values.tiles import Dimension, Grid, Masked, Result, View
 from portcheck.frontends.nki.values.values import (
     NONE,
-    Class,
-    ClassKind,
     Counter,
-    Dimension,
     Dots,
     Either,
     External,
     Format,
-    Function,
-    Grid,
     Instance,
     Items,
     Key,
-    Masked,
     Nothing,
     Parameter,
-    Result,
     Series,
     ShapeOf,
     Stretch,
@@ -44,7 +39,6 @@ from portcheck.frontends.nki.values.values import (
     Text,
     Unknown,
     Value,
-    View,
 )  # fmt: skip
 from portcheck.frontends.nki.values.views import Selector, expand, from_start, select, symbol_of
 from portcheck.ir import Apply, Expr, OpaqueKind, Operator, apply, integer, substitute

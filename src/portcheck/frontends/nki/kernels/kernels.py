@@ -28,8 +28,9 @@ from portcheck.frontends.nki.statements.forms import forms_in
 from portcheck.frontends.nki.statements.returning import emit_return
 from portcheck.frontends.nki.statements.skipping import imported_name, note_calls
 from portcheck.frontends.nki.statements.statements import run_block
+from portcheck.frontends.nki.values.callables import Function
 from portcheck.frontends.nki.values.series import as_iterator
-from portcheck.frontends.nki.values.values import NONE, Function, Items, Table, Value
+from portcheck.frontends.nki.values.values import NONE, Items, Table, Value
 from portcheck.ir import Access, Kernel, OpaqueKind, Space, ValueType
 from portcheck.ir import Parameter as KernelParameter
 from portcheck.ir.uses import Use

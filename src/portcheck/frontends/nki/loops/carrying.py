@@ -14,22 +14,12 @@ from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.joins import Join
 from portcheck.frontends.nki.values.copying import put
-from portcheck.frontends.nki.values.data import Operand, allocate, as_number, load, operand, store
+from portcheck.frontends.nki.values.data import allocate, as_number, load, operand, store
+from portcheck.frontends.nki.values.operands import Operand
 from portcheck.frontends.nki.values.series import at, view_at
 from portcheck.frontends.nki.values.stacking import innermost
-from portcheck.frontends.nki.values.values import (
-    Counter,
-    Either,
-    Grid,
-    Items,
-    Parameter,
-    Result,
-    Stretch,
-    Table,
-    Unknown,
-    Value,
-    View,
-)  # fmt: skip
+from portcheck.frontends.nki.values.tiles import Grid, Result, View
+from portcheck.frontends.nki.values.values import Counter, Either, Items, Parameter, Stretch, Table, Unknown, Value
 from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
 from portcheck.ir.expr import refs_in
 from portcheck.ir.walk import operations, writes

@@ -14,7 +14,8 @@ from portcheck.frontends.nki.values.data import as_number, as_view, is_in_sight
 from portcheck.frontends.nki.values.leaves import leaves_of
 from portcheck.frontends.nki.values.series import at, joined
 from portcheck.frontends.nki.values.stacking import common_shape
-from portcheck.frontends.nki.values.values import Items, Result, Series, Value, View
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import Items, Series, Value
 from portcheck.ir import Apply, Const, Expr, LeaveKind, Ref, Symbol, symbols_in
 
 if TYPE_CHECKING:

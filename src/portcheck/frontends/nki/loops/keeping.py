@@ -51,7 +51,8 @@ from portcheck.frontends.nki.statements.skipping import leaves
 from portcheck.frontends.nki.values.arithmetic import is_number, is_small
 from portcheck.frontends.nki.values.data import allocate, settled
 from portcheck.frontends.nki.values.stacking import common_shape
-from portcheck.frontends.nki.values.values import Counter, Result, Value, View
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import Counter, Value
 from portcheck.ir import ZERO, Apply, Expr, Leave, LeaveKind, Op, Operator, Symbol, apply
 
 

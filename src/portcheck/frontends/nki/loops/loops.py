@@ -18,10 +18,12 @@ from portcheck.frontends.nki.state.mutation import take_first
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import leaves, skip
 from portcheck.frontends.nki.values.arithmetic import known
-from portcheck.frontends.nki.values.data import as_number, condition_of
+from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.flags import condition_of
 from portcheck.frontends.nki.values.series import element, series_of
 from portcheck.frontends.nki.values.stacking import can_unroll
-from portcheck.frontends.nki.values.values import Counter, Items, Series, Unknown, Value, View
+from portcheck.frontends.nki.values.tiles import View
+from portcheck.frontends.nki.values.values import Counter, Items, Series, Unknown, Value
 from portcheck.ir import (
     AxisKind,
     Expr,

@@ -13,22 +13,9 @@ from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.state.mutation import Changing, State, alike, lose
 from portcheck.frontends.nki.values.arithmetic import is_number
+from portcheck.frontends.nki.values.callables import Accessed, Bound, BoundMethod, Class, Function, Method, Super
 from portcheck.frontends.nki.values.leaves import buffers_of
-from portcheck.frontends.nki.values.values import (
-    NONE,
-    Accessed,
-    Bound,
-    BoundMethod,
-    Class,
-    Either,
-    Function,
-    Items,
-    Method,
-    Super,
-    Table,
-    Unknown,
-    Value,
-)  # fmt: skip
+from portcheck.frontends.nki.values.values import NONE, Either, Items, Table, Unknown, Value
 from portcheck.ir import OpaqueKind
 
 if TYPE_CHECKING:

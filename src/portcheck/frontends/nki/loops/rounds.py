@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType
+from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, plus, polynomial, same, times
-from portcheck.frontends.nki.values.values import Counter, Items, Table, Value, View, new_age
+from portcheck.frontends.nki.values.tiles import View
+from portcheck.frontends.nki.values.values import Counter, Items, Table, Value
 from portcheck.ir import (
     Apply,
     Expr,

@@ -13,8 +13,10 @@ from portcheck.frontends.nki.lowering.reducing import combine_free, mask_left
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import literal
-from portcheck.frontends.nki.values.data import Operand, compute, load, store
-from portcheck.frontends.nki.values.values import Buffer, External, Stretch, View
+from portcheck.frontends.nki.values.data import compute, load, store
+from portcheck.frontends.nki.values.operands import Operand
+from portcheck.frontends.nki.values.tiles import Buffer, View
+from portcheck.frontends.nki.values.values import External, Stretch
 from portcheck.frontends.nki.values.views import select, whole
 from portcheck.ir import (
     Alloc,

@@ -19,8 +19,10 @@ from portcheck.frontends.nki.lowering.functions import (
 )  # fmt: skip
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import literal
-from portcheck.frontends.nki.values.data import Operand, cast, compute
-from portcheck.frontends.nki.values.values import External, Value, View
+from portcheck.frontends.nki.values.data import compute
+from portcheck.frontends.nki.values.operands import Operand, cast
+from portcheck.frontends.nki.values.tiles import View
+from portcheck.frontends.nki.values.values import External, Value
 from portcheck.ir import COMPARISONS, Expr, OpaqueKind, Operator, Random, Select, Space, ValueType, arity
 from portcheck.ir.operators import INTEGER
 from portcheck.knowledge import OperatorObject, Role, Semantics

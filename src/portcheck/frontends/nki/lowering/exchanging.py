@@ -11,7 +11,6 @@ from portcheck.frontends.nki.values.data import (
     allocate,
     as_number,
     as_view,
-    cast,
     compute,
     load,
     note_written,
@@ -19,7 +18,9 @@ from portcheck.frontends.nki.values.data import (
     store,
 )  # fmt: skip
 from portcheck.frontends.nki.values.leaves import leaves_of
-from portcheck.frontends.nki.values.values import NONE, Items, Value, View
+from portcheck.frontends.nki.values.operands import cast
+from portcheck.frontends.nki.values.tiles import View
+from portcheck.frontends.nki.values.values import NONE, Items, Value
 from portcheck.frontends.nki.values.views import access
 from portcheck.ir import Collective, CollectiveKind, Operator, Space, Symbol
 from portcheck.knowledge import Role, Semantics

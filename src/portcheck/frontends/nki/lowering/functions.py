@@ -8,9 +8,11 @@ from portcheck.core.dtype import FLOAT32
 from portcheck.frontends.nki.expressions.bind import Call, ir_operator, operator_object
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import literal
-from portcheck.frontends.nki.values.data import Operand, as_view, cast, compute, is_as_long, load, operand
+from portcheck.frontends.nki.values.data import as_view, compute, is_as_long, load, operand
 from portcheck.frontends.nki.values.fitting import misfit
-from portcheck.frontends.nki.values.values import Result, Value, View
+from portcheck.frontends.nki.values.operands import Operand, cast
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import Value
 from portcheck.frontends.nki.values.views import reshape
 from portcheck.ir import Operator, Select, ValueType, arity
 from portcheck.knowledge import OperatorForm, OperatorObject, Role

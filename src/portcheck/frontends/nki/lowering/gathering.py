@@ -10,7 +10,8 @@ from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import folded, plus, product, times
 from portcheck.frontends.nki.values.data import as_view, load
 from portcheck.frontends.nki.values.patterns import gathering, symbol_for
-from portcheck.frontends.nki.values.values import Dimension, Gathered, Value, View
+from portcheck.frontends.nki.values.tiles import Dimension, Gathered, View
+from portcheck.frontends.nki.values.values import Value
 from portcheck.frontends.nki.values.views import moved, reshape, symbol_of
 from portcheck.ir import Expr, OpaqueKind, Operator, apply, integer
 from portcheck.knowledge import Role

@@ -11,17 +11,8 @@ from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import difference, known_int, literal, plus
 from portcheck.frontends.nki.values.data import as_number, operand
 from portcheck.frontends.nki.values.origins import may_vary
-from portcheck.frontends.nki.values.values import (
-    NONE,
-    Counter,
-    Grid,
-    Nothing,
-    Stretch,
-    Table,
-    Text,
-    Unknown,
-    Value,
-)  # fmt: skip
+from portcheck.frontends.nki.values.tiles import Grid
+from portcheck.frontends.nki.values.values import NONE, Counter, Nothing, Stretch, Table, Text, Unknown, Value
 from portcheck.frontends.nki.values.views import symbol_of
 from portcheck.ir import (
     Axis,

@@ -10,8 +10,12 @@ from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.loops.carrying import settled_late
 from portcheck.frontends.nki.lowering.indices import three
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.data import Operand, allocate, as_number, load, settled, store
-from portcheck.frontends.nki.values.values import NONE, Function, Value, View, new_age
+from portcheck.frontends.nki.values.ages import new_age
+from portcheck.frontends.nki.values.callables import Function
+from portcheck.frontends.nki.values.data import allocate, as_number, load, settled, store
+from portcheck.frontends.nki.values.operands import Operand
+from portcheck.frontends.nki.values.tiles import View
+from portcheck.frontends.nki.values.values import NONE, Value
 from portcheck.ir import Const, Loop, Op, OpaqueKind, Operator, Range, Space, Symbol, While, apply, integer
 from portcheck.knowledge import Role
 

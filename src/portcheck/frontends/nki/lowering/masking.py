@@ -8,7 +8,7 @@ from portcheck.core.dtype import BOOL, INT64
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import known, plus, polynomial
-from portcheck.frontends.nki.values.values import Grid
+from portcheck.frontends.nki.values.tiles import Grid
 from portcheck.frontends.nki.values.views import conditions, symbol_of
 from portcheck.ir import Apply, Expr, OpaqueKind, Operator, Symbol, apply, integer, substitute, symbols_in
 

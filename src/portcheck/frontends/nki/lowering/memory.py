@@ -8,11 +8,9 @@ from portcheck.frontends.nki.lowering.masking import mask_of_tile
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import constant_part, is_one, known_int, literal, product, same
 from portcheck.frontends.nki.values.data import (
-    Operand,
     aligned,
     allocate,
     as_view,
-    cast,
     compute,
     load,
     note_written,
@@ -21,8 +19,10 @@ from portcheck.frontends.nki.values.data import (
     store,
 )  # fmt: skip
 from portcheck.frontends.nki.values.fitting import may_equal
+from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.patterns import reinterpreted
-from portcheck.frontends.nki.values.values import NONE, External, Grid, Items, Parameter, Result, Value, View
+from portcheck.frontends.nki.values.tiles import Grid, Result, View
+from portcheck.frontends.nki.values.values import NONE, External, Items, Parameter, Value
 from portcheck.frontends.nki.values.views import access, combined, mask_over_view, permute, positions, reshape
 from portcheck.ir import (
     Atomic,

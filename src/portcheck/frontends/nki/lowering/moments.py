@@ -8,8 +8,10 @@ from portcheck.frontends.nki.lowering.masking import place
 from portcheck.frontends.nki.lowering.reducing import combine_over, combine_where, elements_where, mask_left, scaled
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import literal, plus, product, times
-from portcheck.frontends.nki.values.data import Operand, allocate, as_view, cast, compute, load, store
-from portcheck.frontends.nki.values.values import NONE, Grid, Result, Stretch, Value, View
+from portcheck.frontends.nki.values.data import allocate, as_view, compute, load, store
+from portcheck.frontends.nki.values.operands import Operand, cast
+from portcheck.frontends.nki.values.tiles import Grid, Result, View
+from portcheck.frontends.nki.values.values import NONE, Stretch, Value
 from portcheck.frontends.nki.values.views import reshape, select, symbol_of
 from portcheck.ir import Expr, Operator, Space, Symbol, integer, substitute
 from portcheck.knowledge import Role

@@ -13,7 +13,8 @@ from portcheck.frontends.nki.lowering.masking import mask_of_tile, place, remain
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.data import as_view
-from portcheck.frontends.nki.values.values import Grid, Masked, Result, Value, View
+from portcheck.frontends.nki.values.tiles import Grid, Masked, Result, View
+from portcheck.frontends.nki.values.values import Value
 from portcheck.frontends.nki.values.views import conditions, mask_over_view
 from portcheck.ir import Expr, OpaqueKind, Symbol, substitute, symbols_in
 

@@ -10,8 +10,10 @@ from portcheck.frontends.nki.lowering.memory import flattened_operand
 from portcheck.frontends.nki.lowering.operand_masks import masks_of
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import folded, known_int, product
-from portcheck.frontends.nki.values.data import Operand, as_view, compute, load, operand, store
-from portcheck.frontends.nki.values.values import NONE, External, Grid, Masked, Result, Stretch, Text, Value, View
+from portcheck.frontends.nki.values.data import as_view, compute, load, operand, store
+from portcheck.frontends.nki.values.operands import Operand
+from portcheck.frontends.nki.values.tiles import Grid, Masked, Result, View
+from portcheck.frontends.nki.values.values import NONE, External, Stretch, Text, Value
 from portcheck.frontends.nki.values.views import reshape, select
 from portcheck.ir import (
     Branch,

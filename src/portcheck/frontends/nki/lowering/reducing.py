@@ -9,8 +9,10 @@ from portcheck.frontends.nki.expressions.bind import Call, as_dtype, as_sizes, i
 from portcheck.frontends.nki.lowering.masking import mask_of_tile, place, remaining, together
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import known_int, literal, product
-from portcheck.frontends.nki.values.data import Operand, cast, compute, operand
-from portcheck.frontends.nki.values.values import Grid, Joining, Result, Value, View
+from portcheck.frontends.nki.values.data import compute, operand
+from portcheck.frontends.nki.values.operands import Operand, cast
+from portcheck.frontends.nki.values.tiles import Grid, Joining, Result, View
+from portcheck.frontends.nki.values.values import Value
 from portcheck.frontends.nki.values.views import conditions
 from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, integer, symbols_in
 from portcheck.knowledge import Role, Semantics

@@ -5,8 +5,10 @@ from __future__ import annotations
 from portcheck.core.dtype import INT32
 from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.data import Operand, allocate, as_number, as_view, load, store
-from portcheck.frontends.nki.values.values import NONE, Parameter, Result, Value, View
+from portcheck.frontends.nki.values.data import allocate, as_number, as_view, load, store
+from portcheck.frontends.nki.values.operands import Operand
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import NONE, Parameter, Value
 from portcheck.frontends.nki.values.views import select
 from portcheck.ir import OpaqueKind, Space, integer
 from portcheck.knowledge import Role

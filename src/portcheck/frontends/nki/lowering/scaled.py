@@ -18,9 +18,11 @@ from portcheck.frontends.nki.lowering.reducing import combine_over
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import divided, literal, plus, times
-from portcheck.frontends.nki.values.data import Operand, as_view, cast, compute, load, store
+from portcheck.frontends.nki.values.data import as_view, compute, load, store
+from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.patterns import shown_as
-from portcheck.frontends.nki.values.values import NONE, Dimension, Value, View
+from portcheck.frontends.nki.values.tiles import Dimension, View
+from portcheck.frontends.nki.values.values import NONE, Value
 from portcheck.frontends.nki.values.views import linear, moved, symbol_of
 from portcheck.ir import (
     Cast,

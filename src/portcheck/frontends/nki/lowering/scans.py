@@ -10,7 +10,8 @@ from portcheck.frontends.nki.lowering.memory import flattened_operand
 from portcheck.frontends.nki.lowering.reducing import combine_free
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import difference, literal
-from portcheck.frontends.nki.values.data import Operand, allocate, cast, compute, load, store
+from portcheck.frontends.nki.values.data import allocate, compute, load, store
+from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.values import Stretch, Value
 from portcheck.frontends.nki.values.views import select
 from portcheck.ir import COMMUTATIVE, Expr, Operator, Scan, Space, ValueType, integer

@@ -10,8 +10,10 @@ from portcheck.frontends.nki.lowering.functions import operand_for
 from portcheck.frontends.nki.lowering.gathering import STREAM, flat, taken_along
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import difference, literal, plus
-from portcheck.frontends.nki.values.data import Operand, allocate, cast, compute, load, store
-from portcheck.frontends.nki.values.values import NONE, Result, Stretch, Value, View
+from portcheck.frontends.nki.values.data import allocate, compute, load, store
+from portcheck.frontends.nki.values.operands import Operand, cast
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import NONE, Stretch, Value
 from portcheck.frontends.nki.values.views import expand, moved, select, symbol_of
 from portcheck.ir import (
     Const,

@@ -11,9 +11,11 @@ from portcheck.frontends.nki.lowering.functions import operand_for, operator_for
 from portcheck.frontends.nki.lowering.memory import condition
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import folded, known_int, literal, plus, product, times
-from portcheck.frontends.nki.values.data import Operand, aligned, as_number, cast, compute, operand
+from portcheck.frontends.nki.values.data import aligned, as_number, compute, operand
 from portcheck.frontends.nki.values.fitting import broadcast_shape, may_equal
-from portcheck.frontends.nki.values.values import Grid, Items, Result, Value, View
+from portcheck.frontends.nki.values.operands import Operand, cast
+from portcheck.frontends.nki.values.tiles import Grid, Result, View
+from portcheck.frontends.nki.values.values import Items, Value
 from portcheck.frontends.nki.values.views import positions
 from portcheck.ir import Expr, Operator, Select, Symbol, ValueType, apply, integer
 from portcheck.knowledge import Role

@@ -9,7 +9,8 @@ from portcheck.frontends.nki.expressions.bind import Call, as_sizes
 from portcheck.frontends.nki.lowering.functions import operand_for
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import known_int
-from portcheck.frontends.nki.values.data import Operand, store
+from portcheck.frontends.nki.values.data import store
+from portcheck.frontends.nki.values.operands import Operand
 from portcheck.frontends.nki.values.values import NONE, Value
 from portcheck.frontends.nki.values.views import symbol_of
 from portcheck.ir import ZERO, Exchange, ExchangeKind, Operator, ValueType, apply, integer

@@ -8,8 +8,10 @@ from portcheck.frontends.nki.lowering.functions import applied, operand_for, ope
 from portcheck.frontends.nki.lowering.memory import laid_out, outside_of
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import known
-from portcheck.frontends.nki.values.data import Operand, as_number, as_view, cast, load, note_written, resolved, store
-from portcheck.frontends.nki.values.values import NONE, Items, Value, View
+from portcheck.frontends.nki.values.data import as_number, as_view, load, note_written, resolved, store
+from portcheck.frontends.nki.values.operands import Operand, cast
+from portcheck.frontends.nki.values.tiles import View
+from portcheck.frontends.nki.values.values import NONE, Items, Value
 from portcheck.frontends.nki.values.views import access, moved, symbol_of
 from portcheck.ir import Const, Copy, Expr, Operator, Outside, Symbol, WriteMode, substitute
 from portcheck.knowledge import Role

@@ -29,7 +29,8 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedError
 from portcheck.frontends.nki.values.data import as_view
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
-from portcheck.frontends.nki.values.values import Nothing, Parameter, Result, Value, View
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import Nothing, Parameter, Value
 from portcheck.ir import Opaque, OpaqueKind, ValueType, operations
 from portcheck.knowledge import Role, Semantics
 

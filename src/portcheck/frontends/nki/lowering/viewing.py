@@ -13,19 +13,8 @@ from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.values.arithmetic import folded, is_one, known_int, literal, plus, product, same
 from portcheck.frontends.nki.values.data import as_number, as_view
 from portcheck.frontends.nki.values.patterns import Moving, gathering, patterned, step_of, strided, symbol_for
-from portcheck.frontends.nki.values.values import (
-    Dimension,
-    Gathered,
-    Grid,
-    Items,
-    Parameter,
-    Result,
-    Stretch,
-    Table,
-    Text,
-    Value,
-    View,
-)  # fmt: skip
+from portcheck.frontends.nki.values.tiles import Dimension, Gathered, Grid, Result, View
+from portcheck.frontends.nki.values.values import Items, Parameter, Stretch, Table, Text, Value
 from portcheck.frontends.nki.values.views import broadcast, expand, moved, permute, reshape, select, symbol_of
 from portcheck.ir import Expr, OpaqueKind, Operator, apply, integer
 from portcheck.knowledge import Role

@@ -19,30 +19,24 @@ from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
+from portcheck.frontends.nki.values.callables import Accessed, Class, ClassKind, Method, Super
 from portcheck.frontends.nki.values.series import elements
+from portcheck.frontends.nki.values.tiles import Grid, Result, View
 from portcheck.frontends.nki.values.values import (
-    Accessed,
-    Class,
-    ClassKind,
     Counter,
     Either,
     External,
     Format,
-    Grid,
     Instance,
     Items,
     Key,
-    Method,
     Package,
     Parameter,
-    Result,
     ShapeOf,
-    Super,
     Table,
     Text,
     Unknown,
     Value,
-    View,
 )  # fmt: skip
 from portcheck.ir import OpaqueKind, Symbol, integer, symbols_in
 

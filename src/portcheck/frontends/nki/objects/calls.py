@@ -14,14 +14,11 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import changing
 from portcheck.frontends.nki.values.arithmetic import literal
+from portcheck.frontends.nki.values.callables import BoundMethod, Class, ClassKind, Function
 from portcheck.frontends.nki.values.series import as_iterator
 from portcheck.frontends.nki.values.values import (
     NONE,
-    BoundMethod,
-    Class,
-    ClassKind,
     External,
-    Function,
     Instance,
     Items,
     Nothing,

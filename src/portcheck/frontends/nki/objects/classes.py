@@ -11,7 +11,8 @@ from portcheck.frontends.nki.objects.functions import decorated, define_function
 from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.values.values import Accessed, Class, ClassKind, External, Function, Value
+from portcheck.frontends.nki.values.callables import Accessed, Class, ClassKind, Function
+from portcheck.frontends.nki.values.values import External, Value
 from portcheck.knowledge import Semantics
 
 _PLAIN_PACKAGES = frozenset({"abc", "typing", "typing_extensions", "collections", "enum"})

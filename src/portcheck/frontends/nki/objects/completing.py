@@ -6,7 +6,8 @@ from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.state.mutation import alike
-from portcheck.frontends.nki.values.values import ClassKind, Function, Instance
+from portcheck.frontends.nki.values.callables import ClassKind, Function
+from portcheck.frontends.nki.values.values import Instance
 from portcheck.ir import Opaque, operations
 
 

@@ -8,7 +8,8 @@ import libcst as cst
 
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.values.values import ClassKind, Function, Instance, Value
+from portcheck.frontends.nki.values.callables import ClassKind, Function
+from portcheck.frontends.nki.values.values import Instance, Value
 
 _BINARY: Mapping[type[cst.CSTNode], str] = {
     cst.Add: "add", cst.Subtract: "sub", cst.Multiply: "mul", cst.Divide: "truediv", cst.FloorDivide: "floordiv",

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.values.arithmetic import known, literal
-from portcheck.frontends.nki.values.values import (
-    Accessed,
-    Class,
-    External,
-    Function,
-    Instance,
-    Items,
-    Table,
-    Text,
-    Value,
-)  # fmt: skip
+from portcheck.frontends.nki.values.callables import Accessed, Class, Function
+from portcheck.frontends.nki.values.values import External, Instance, Items, Table, Text, Value
 from portcheck.ir import Const
 
 AUTOMATIC = "auto"

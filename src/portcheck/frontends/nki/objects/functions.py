@@ -9,17 +9,8 @@ import libcst as cst
 
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.values.values import (
-    Access,
-    Accessed,
-    BoundMethod,
-    Class,
-    ClassKind,
-    External,
-    Function,
-    Unknown,
-    Value,
-)  # fmt: skip
+from portcheck.frontends.nki.values.callables import Access, Accessed, BoundMethod, Class, ClassKind, Function
+from portcheck.frontends.nki.values.values import External, Unknown, Value
 from portcheck.ir import OpaqueKind
 from portcheck.knowledge import Semantics
 

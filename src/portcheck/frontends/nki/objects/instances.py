@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from portcheck.core.dtype import BOOL
 from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.values.callables import Function
+from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import (
     Counter,
     External,
-    Function,
     Items,
     Nothing,
     Parameter,
-    Result,
     ShapeOf,
     Table,
     Text,
     Value,
-    View,
 )  # fmt: skip
 from portcheck.ir import Apply, Const, Ref, Symbol
 

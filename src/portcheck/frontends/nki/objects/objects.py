@@ -12,23 +12,17 @@ from portcheck.frontends.nki.state.failure import UnfollowedError
 from portcheck.frontends.nki.state.mutation import changing
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.values.arithmetic import known
-from portcheck.frontends.nki.values.values import (
-    NONE,
+from portcheck.frontends.nki.values.callables import (
     Access,
     Accessed,
     BoundMethod,
     Class,
     ClassKind,
-    External,
     Function,
-    Instance,
     Method,
     Super,
-    Table,
-    Text,
-    Unknown,
-    Value,
 )  # fmt: skip
+from portcheck.frontends.nki.values.values import NONE, External, Instance, Table, Text, Unknown, Value
 from portcheck.ir import Const, OpaqueKind
 from portcheck.knowledge import Form
 

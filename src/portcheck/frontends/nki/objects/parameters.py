@@ -20,18 +20,8 @@ from portcheck.frontends.nki.state.context import Context, sizes_in
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.values.values import (
-    NONE,
-    Class,
-    ClassKind,
-    External,
-    Function,
-    Instance,
-    Parameter,
-    Text,
-    Unknown,
-    Value,
-)  # fmt: skip
+from portcheck.frontends.nki.values.callables import Class, ClassKind, Function
+from portcheck.frontends.nki.values.values import NONE, External, Instance, Parameter, Text, Unknown, Value
 from portcheck.ir import OpaqueKind
 from portcheck.knowledge import Semantics
 

@@ -17,10 +17,10 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import is_number, known, literal, unary
-from portcheck.frontends.nki.values.data import as_number, flag_called, some_flag
+from portcheck.frontends.nki.values.callables import Class, ClassKind
+from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.flags import flag_called, some_flag
 from portcheck.frontends.nki.values.values import (
-    Class,
-    ClassKind,
     Counter,
     Either,
     External,

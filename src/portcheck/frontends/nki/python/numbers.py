@@ -12,19 +12,10 @@ from portcheck.frontends.nki.objects.attributes import items_of
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.sizes import shortened
 from portcheck.frontends.nki.values.arithmetic import binary, is_small, known, literal, unary
-from portcheck.frontends.nki.values.data import as_number, condition_of
-from portcheck.frontends.nki.values.values import (
-    Counter,
-    Items,
-    Parameter,
-    Result,
-    Series,
-    ShapeOf,
-    Text,
-    Unknown,
-    Value,
-    View,
-)  # fmt: skip
+from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.flags import condition_of
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import Counter, Items, Parameter, Series, ShapeOf, Text, Unknown, Value
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, integer
 
 Arguments = Sequence[Value]

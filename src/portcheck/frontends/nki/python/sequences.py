@@ -14,9 +14,10 @@ from portcheck.frontends.nki.python.texts import NotPlainError, Plain, plain
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.mutation import take_first
 from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, literal, plus, same
+from portcheck.frontends.nki.values.callables import Bound
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import at, element, listed, series_of
-from portcheck.frontends.nki.values.values import NONE, Bound, Items, Key, Nothing, Series, Table, Value
+from portcheck.frontends.nki.values.values import NONE, Items, Key, Nothing, Series, Table, Value
 from portcheck.ir import Operator, Symbol, apply, integer
 
 Arguments = Sequence[Value]

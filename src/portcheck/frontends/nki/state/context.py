@@ -18,18 +18,9 @@ from portcheck.frontends.nki.state.mutation import Journal
 from portcheck.frontends.nki.state.noted import Noted
 from portcheck.frontends.nki.state.recorder import Recorder
 from portcheck.frontends.nki.values.arithmetic import implied
-from portcheck.frontends.nki.values.values import (
-    Buffer,
-    Dimension,
-    Either,
-    Function,
-    Grid,
-    Items,
-    Result,
-    Unknown,
-    Value,
-    View,
-)
+from portcheck.frontends.nki.values.callables import Function
+from portcheck.frontends.nki.values.tiles import Buffer, Dimension, Grid, Result, View
+from portcheck.frontends.nki.values.values import Either, Items, Unknown, Value
 from portcheck.ir import Apply, Assume, Axis, Expr, Opaque, OpaqueKind, Operator, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from portcheck.frontends.nki.values.values import Function, Items, Value, new_age
+from portcheck.frontends.nki.values.ages import new_age
+from portcheck.frontends.nki.values.callables import Function
+from portcheck.frontends.nki.values.values import Items, Value
 
 if TYPE_CHECKING:
     import libcst as cst

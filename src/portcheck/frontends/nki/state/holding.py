@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from portcheck.frontends.nki.values.values import BEFORE, BoundMethod, Items, Method, Super, Table, Value
+from portcheck.frontends.nki.values.ages import BEFORE
+from portcheck.frontends.nki.values.callables import BoundMethod, Method, Super
+from portcheck.frontends.nki.values.values import Items, Table, Value
 
 
 def reached_from(value: Value | None) -> list[Value]:

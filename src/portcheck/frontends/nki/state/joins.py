@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from portcheck.core.source import Span
 from portcheck.frontends.nki.state.holding import reached_from
-from portcheck.frontends.nki.values.values import Result, Value, View
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import Value
 from portcheck.ir import Alloc, Op, Store
 from portcheck.ir.walk import operations, writes
 

@@ -11,8 +11,10 @@ from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.state.failure import UnfollowedError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
+from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import same
-from portcheck.frontends.nki.values.values import Grid, Items, Key, Series, Table, Value, new_age
+from portcheck.frontends.nki.values.tiles import Grid
+from portcheck.frontends.nki.values.values import Items, Key, Series, Table, Value
 from portcheck.ir import Apply, Const, Expr, Ref, Symbol, substitute
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from portcheck.frontends.nki.source.parse import Segment
-    from portcheck.frontends.nki.values.values import Function, View
+    from portcheck.frontends.nki.values.callables import Function
+    from portcheck.frontends.nki.values.tiles import View
 
 RUNS_KEPT = 64
 """Different evaluations of one place that are kept."""

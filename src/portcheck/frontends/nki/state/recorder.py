@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from portcheck.core.source import Span
-from portcheck.frontends.nki.values.values import new_age
+from portcheck.frontends.nki.values.ages import new_age
 from portcheck.ir import Alloc, Apply, Builder, Expr, Op, Ref, Symbol, ValueType
 from portcheck.ir.build import OperationType
 from portcheck.ir.value_checks import access_problems, value_problems

@@ -17,7 +17,9 @@ from portcheck.frontends.nki.source.parse import Segment, empty_segment, first_l
 from portcheck.frontends.nki.source.screen import Screened
 from portcheck.frontends.nki.state.failure import RaisedError, UnfollowedError
 from portcheck.frontends.nki.state.holding import set_back
-from portcheck.frontends.nki.values.values import BEFORE, External, Function, Package, Unknown, Value
+from portcheck.frontends.nki.values.ages import BEFORE
+from portcheck.frontends.nki.values.callables import Function
+from portcheck.frontends.nki.values.values import External, Package, Unknown, Value
 from portcheck.ir import OpaqueKind
 from portcheck.knowledge import load
 

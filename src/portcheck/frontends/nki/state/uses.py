@@ -9,21 +9,19 @@ from portcheck.core.dtype import INT64
 from portcheck.core.source import Span
 from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import known_int, plus, times
+from portcheck.frontends.nki.values.callables import Function, Method
 from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import (
     Either,
     External,
     Format,
-    Function,
     Items,
-    Method,
     Nothing,
     Parameter,
-    Result,
     Text,
     Unknown,
     Value,
-    View,
 )  # fmt: skip
 from portcheck.frontends.nki.values.views import is_whole, linear
 from portcheck.ir import Apply, Expr, Operator, Symbol, ValueType, integer, refs_in, substitute

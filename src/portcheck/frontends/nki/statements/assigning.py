@@ -18,22 +18,13 @@ from portcheck.frontends.nki.state.failure import MisunderstoodError, NeedsUnrol
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import changing, lose
 from portcheck.frontends.nki.state.uses import note_form
-from portcheck.frontends.nki.values.data import Operand, as_number, as_view, operand, settled, store
+from portcheck.frontends.nki.values.ages import new_age
+from portcheck.frontends.nki.values.data import as_number, as_view, operand, settled, store
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of
+from portcheck.frontends.nki.values.operands import Operand
 from portcheck.frontends.nki.values.series import write_out
-from portcheck.frontends.nki.values.values import (
-    Instance,
-    Items,
-    Joining,
-    Parameter,
-    Result,
-    Table,
-    Unknown,
-    Value,
-    View,
-    new_age,
-    obstacle_kind,
-)  # fmt: skip
+from portcheck.frontends.nki.values.tiles import Joining, Result, View
+from portcheck.frontends.nki.values.values import Instance, Items, Parameter, Table, Unknown, Value, obstacle_kind
 from portcheck.ir import OpaqueKind, Space, WriteMode
 from portcheck.knowledge import Form
 

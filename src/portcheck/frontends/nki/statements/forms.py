@@ -8,7 +8,7 @@ import libcst as cst
 
 from portcheck.frontends.nki.source.parse import Segment
 from portcheck.frontends.nki.source.trees import inner_children
-from portcheck.frontends.nki.values.values import Function
+from portcheck.frontends.nki.values.callables import Function
 from portcheck.ir.uses import Use, UseKind
 from portcheck.knowledge import Form
 

@@ -12,35 +12,17 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.joins import Join
 from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, changing, put_back
 from portcheck.frontends.nki.statements.pairing import Pairing
+from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small
+from portcheck.frontends.nki.values.callables import Accessed, Function
 from portcheck.frontends.nki.values.copying import put
-from portcheck.frontends.nki.values.data import (
-    Operand,
-    allocate,
-    as_number,
-    as_view,
-    flag_called,
-    is_in_sight,
-    operand,
-    store,
-)  # fmt: skip
+from portcheck.frontends.nki.values.data import allocate, as_number, as_view, is_in_sight, operand, store
 from portcheck.frontends.nki.values.fitting import same_shape
+from portcheck.frontends.nki.values.flags import flag_called
 from portcheck.frontends.nki.values.leaves import leaves_of
-from portcheck.frontends.nki.values.values import (
-    Accessed,
-    Either,
-    Function,
-    Instance,
-    Items,
-    Key,
-    Parameter,
-    Result,
-    Table,
-    Unknown,
-    Value,
-    View,
-    new_age,
-)  # fmt: skip
+from portcheck.frontends.nki.values.operands import Operand
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import Either, Instance, Items, Key, Parameter, Table, Unknown, Value
 from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator, Space
 
 CHOICES = 8

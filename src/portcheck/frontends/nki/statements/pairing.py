@@ -7,18 +7,8 @@ from dataclasses import dataclass, field
 
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
-from portcheck.frontends.nki.values.values import (
-    Accessed,
-    Bound,
-    Either,
-    Function,
-    Instance,
-    Items,
-    Key,
-    Table,
-    Unknown,
-    Value,
-)  # fmt: skip
+from portcheck.frontends.nki.values.callables import Accessed, Bound, Function
+from portcheck.frontends.nki.values.values import Either, Instance, Items, Key, Table, Unknown, Value
 
 Pair = tuple[Value | None, Value | None]
 _ROUNDS = 8

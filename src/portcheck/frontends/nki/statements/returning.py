@@ -10,7 +10,8 @@ from portcheck.frontends.nki.values.arithmetic import is_one, product
 from portcheck.frontends.nki.values.data import allocate, as_view, resolved
 from portcheck.frontends.nki.values.fitting import same_shape
 from portcheck.frontends.nki.values.leaves import buffers_of, leaves_of
-from portcheck.frontends.nki.values.values import NONE, Items, Nothing, Parameter, Result, Unknown, View
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import NONE, Items, Nothing, Parameter, Unknown
 from portcheck.frontends.nki.values.views import access, linear, symbol_of
 from portcheck.ir import Copy, Ranges, Return, Space, number
 from portcheck.ir.algebra import polynomial_of

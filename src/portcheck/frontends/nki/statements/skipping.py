@@ -18,21 +18,11 @@ from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.state.uses import note_skipped
 from portcheck.frontends.nki.statements.touching import Touched
+from portcheck.frontends.nki.values.callables import BoundMethod, Class, Function
 from portcheck.frontends.nki.values.data import as_view
 from portcheck.frontends.nki.values.leaves import buffers_of, leaves_of
-from portcheck.frontends.nki.values.values import (
-    BoundMethod,
-    Class,
-    Either,
-    External,
-    Function,
-    Instance,
-    Parameter,
-    Result,
-    Unknown,
-    Value,
-    View,
-)
+from portcheck.frontends.nki.values.tiles import Result, View
+from portcheck.frontends.nki.values.values import Either, External, Instance, Parameter, Unknown, Value
 from portcheck.ir import Alloc, Branch, Expr, Leave, LeaveKind, Op, Opaque, OpaqueKind, operations
 from portcheck.ir import Call as KeptCall
 from portcheck.ir.walk import writes

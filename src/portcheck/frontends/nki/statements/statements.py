@@ -31,10 +31,12 @@ from portcheck.frontends.nki.statements import assigning, branching
 from portcheck.frontends.nki.statements.entering import run_with
 from portcheck.frontends.nki.statements.skipping import skip
 from portcheck.frontends.nki.values.arithmetic import known
-from portcheck.frontends.nki.values.data import as_number, condition_of, some_flag
+from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.flags import condition_of, some_flag
 from portcheck.frontends.nki.values.leaves import buffers_of, either_in
 from portcheck.frontends.nki.values.stacking import can_unroll
-from portcheck.frontends.nki.values.values import NONE, External, Grid, Items, Unknown, Value
+from portcheck.frontends.nki.values.tiles import Grid
+from portcheck.frontends.nki.values.values import NONE, External, Items, Unknown, Value
 from portcheck.ir import Assume, Expr, OpaqueKind, operations, symbols_in
 
 FORKS = 24

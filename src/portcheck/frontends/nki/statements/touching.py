@@ -17,22 +17,8 @@ from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.state.mutation import changing, lose
 from portcheck.frontends.nki.values.arrays import ARRAY_LIBRARIES
-from portcheck.frontends.nki.values.values import (
-    Accessed,
-    Bound,
-    BoundMethod,
-    Class,
-    ClassKind,
-    Either,
-    External,
-    Function,
-    Instance,
-    Items,
-    Package,
-    Table,
-    Unknown,
-    Value,
-)  # fmt: skip
+from portcheck.frontends.nki.values.callables import Accessed, Bound, BoundMethod, Class, ClassKind, Function
+from portcheck.frontends.nki.values.values import Either, External, Instance, Items, Package, Table, Unknown, Value
 from portcheck.ir import OpaqueKind
 
 _CHANGING = frozenset({

@@ -10,7 +10,8 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import difference, known_int, plus, times
 from portcheck.frontends.nki.values.data import as_number
-from portcheck.frontends.nki.values.values import Grid, Value
+from portcheck.frontends.nki.values.tiles import Grid
+from portcheck.frontends.nki.values.values import Value
 from portcheck.frontends.nki.values.views import symbol_of
 from portcheck.ir import Apply, Expr, Operator, apply, integer
 

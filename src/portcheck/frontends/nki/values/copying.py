@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.values.data import Operand, store
-from portcheck.frontends.nki.values.values import View
+from portcheck.frontends.nki.values.data import store
+from portcheck.frontends.nki.values.operands import Operand
+from portcheck.frontends.nki.values.tiles import View
 
 
 def put(context: Context, view: View, value: Operand) -> None:

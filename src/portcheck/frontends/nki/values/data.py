@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT32, DType
+from portcheck.core.dtype import BOOL, INT32, INT64, DType
 from portcheck.frontends.nki.objects.enumerations import plain_value
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.arithmetic import is_one, known, product, same
+from portcheck.frontends.nki.values.arithmetic import is_one, product, same
 from portcheck.frontends.nki.values.fitting import broadcast_shape, misfit
+from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.origins import is_fixed
 from portcheck.frontends.nki.values.stacking import note, slot
-from portcheck.frontends.nki.values.values import (
-    Buffer,
-    Either,
-    Grid,
-    Instance,
-    Parameter,
-    Result,
-    Stretch,
-    Unknown,
-    Value,
-    View,
-)
+from portcheck.frontends.nki.values.tiles import Buffer, Grid, Result, View
+from portcheck.frontends.nki.values.values import Either, Instance, Parameter, Stretch, Unknown, Value
 from portcheck.frontends.nki.values.views import (
     access,
     broadcast,
@@ -41,7 +32,6 @@ from portcheck.ir import (
     PREDICATES,
     Alloc,
     Apply,
-    Cast,
     Compute,
     Const,
     Expr,
@@ -50,13 +40,11 @@ from portcheck.ir import (
     Operator,
     Outside,
     Ref,
-    Rounding,
     Space,
     Store,
     Symbol,
     ValueType,
     WriteMode,
-    apply,
     integer,
     substitute,
     symbols_in,
@@ -64,20 +52,6 @@ from portcheck.ir import (
 
 _ASSUMED_RANK = 2
 """Dimensions a tensor is taken to have as long as nothing shows it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """An operand of an instruction: an expression with its dtype and shape (empty for a scalar)."""
-
-    expression: Expr
-    dtype: DType
-    shape: tuple[Expr, ...] = ()
-
-    @property
-    def is_scalar(self) -> bool:
-        """Whether it is one value for all elements."""
-        return not self.shape
 
 
 def as_number(context: Context, value: Value | None) -> Expr | None:
@@ -190,48 +164,6 @@ def load(
         Load, via=via or context.via, access=elements, type=ValueType(view.buffer.dtype, shape), fill=fill
     )
     return Operand(reference, view.buffer.dtype, shape)
-
-
-def cast(context: Context, source: Operand, dtype: DType, via: str = "") -> Operand:
-    """`source` in `dtype`: a constant is rewritten, equal formats are left alone.
-
-    An engine rounds to the nearest even integer and stays within its range; it takes one wide integer format to
-    another through float32 (NKI 0.6 release notes, nisa.tensor_copy). What Python counts is no data yet.
-    """
-    if source.dtype == dtype:
-        return source
-    value = known(source.expression)
-    if value is not None:
-        return replace(source, expression=Const(_converted(value, dtype), dtype), dtype=dtype)
-    if source.dtype in _WIDE and dtype in _WIDE:
-        source = cast(context, source, FLOAT32, via)
-    rounding = Rounding.EXACT if _is_widening(source.dtype, dtype) else Rounding.NEAREST_EVEN
-    reference = context.builder.result(
-        Cast, via=via or context.via, operand=source.expression, type=ValueType(dtype, source.shape), rounding=rounding,
-        saturating=dtype.is_integer and source.dtype not in (BOOL, INT64),
-    )  # fmt: skip
-    return Operand(reference, dtype, source.shape)
-
-
-_WIDE = frozenset({INT32, UINT32})
-
-
-def _converted(value: int | float | bool, dtype: DType) -> int | float | bool:
-    if dtype == BOOL:
-        return bool(value)
-    if dtype.is_integer:
-        return int(value) if abs(value) < float("inf") else value  # infinities and NaN compare false
-    return float(value) if dtype.is_float else value
-
-
-def _is_widening(source: DType, target: DType) -> bool:
-    """Whether every value of `source` is one of `target`; said only of what holds for every version of a format."""
-    wide = {FLOAT64.name: 3, FLOAT32.name: 2}
-    if source == BOOL:
-        return True
-    if not source.is_float or target.name not in wide:
-        return False
-    return wide.get(source.name, 1) < wide[target.name]
 
 
 def compute(
@@ -371,27 +303,3 @@ def is_as_long(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
 
 def _has_extra_one(view: View, shape: tuple[Expr, ...]) -> bool:
     return is_one(shape[len(view.dimensions)])
-
-
-def condition_of(expression: Expr) -> Expr:
-    """`expression` as a truth value: a number is true unless it is zero, `a or b` if one of them is."""
-    if expression.dtype == BOOL:
-        return expression
-    if isinstance(expression, Apply) and expression.operator is Operator.SELECT:
-        test, *chosen = expression.arguments
-        first, second = map(condition_of, chosen)
-        if test in (first, second):
-            return (
-                apply(Operator.LOGICAL_OR, test, second) if test == first else apply(Operator.LOGICAL_AND, test, first)
-            )
-    return apply(Operator.NOT_EQUAL, expression, Const(0, expression.dtype))
-
-
-def flag_called(text: str) -> Expr:
-    """The truth value that `text` is the name of: what it says must be the same wherever it stands."""
-    return condition_of(Symbol(text, INT64))
-
-
-def some_flag(context: Context, text: str) -> Expr:
-    """A truth value that nothing states and that no other is known to equal, called after `text`."""
-    return condition_of(context.some_number(text))

@@ -7,23 +7,10 @@ from collections.abc import Iterator, Sequence
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8, DType
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.holding import reached_from
+from portcheck.frontends.nki.values.callables import BoundMethod, Method, Super
 from portcheck.frontends.nki.values.data import as_number, is_in_sight
-from portcheck.frontends.nki.values.values import (
-    BoundMethod,
-    Either,
-    Grid,
-    Items,
-    Joining,
-    Masked,
-    Method,
-    Parameter,
-    Result,
-    Super,
-    Table,
-    Unknown,
-    Value,
-    View,
-)
+from portcheck.frontends.nki.values.tiles import Grid, Joining, Masked, Result, View
+from portcheck.frontends.nki.values.values import Either, Items, Parameter, Table, Unknown, Value
 from portcheck.ir import Expr
 
 

@@ -6,17 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from portcheck.frontends.nki.values.arithmetic import is_number
-from portcheck.frontends.nki.values.values import (
-    External,
-    Format,
-    Function,
-    Items,
-    Nothing,
-    Parameter,
-    Text,
-    Unknown,
-    Value,
-)
+from portcheck.frontends.nki.values.callables import Function
+from portcheck.frontends.nki.values.values import External, Format, Items, Nothing, Parameter, Text, Unknown, Value
 from portcheck.ir import OpaqueKind, Ref, refs_in, symbols_in
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from portcheck.frontends.nki.values.arithmetic import (
     same,
     times,
 )  # fmt: skip
-from portcheck.frontends.nki.values.values import Buffer, Dimension, Gathered, View
+from portcheck.frontends.nki.values.tiles import Buffer, Dimension, Gathered, View
 from portcheck.frontends.nki.values.views import kept, linear, symbol_of
 from portcheck.ir import Alloc, Expr, OpaqueKind, Operator, Symbol, ValueType, apply, integer, substitute
 

@@ -10,21 +10,9 @@ from portcheck.frontends.nki.loops.rounds import length_of
 from portcheck.frontends.nki.state.failure import UnfollowedError
 from portcheck.frontends.nki.state.mutation import use_up
 from portcheck.frontends.nki.values.arithmetic import difference, folded, known_int, plus, same, times
-from portcheck.frontends.nki.values.values import (
-    Counter,
-    Either,
-    Function,
-    Grid,
-    Items,
-    Method,
-    Result,
-    Series,
-    Stretch,
-    Table,
-    Unknown,
-    Value,
-    View,
-)  # fmt: skip
+from portcheck.frontends.nki.values.callables import Function, Method
+from portcheck.frontends.nki.values.tiles import Grid, Result, View
+from portcheck.frontends.nki.values.values import Counter, Either, Items, Series, Stretch, Table, Unknown, Value
 from portcheck.frontends.nki.values.views import moved
 from portcheck.ir import Apply, Const, Expr, Operator, Ref, Symbol, apply, substitute
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from portcheck.core.dtype import DType
 from portcheck.frontends.nki.loops.rounds import Made, Round
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
-from portcheck.frontends.nki.values.values import Buffer, Stretch, View
+from portcheck.frontends.nki.values.tiles import Buffer, View
+from portcheck.frontends.nki.values.values import Stretch
 from portcheck.frontends.nki.values.views import Selector, select
 from portcheck.ir import Apply, Expr, Operator, Space, Symbol, integer, symbols_in
 

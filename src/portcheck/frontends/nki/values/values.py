@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
-from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from portcheck.core.dtype import DType
 from portcheck.frontends.nki.state.failure import UnfollowedError
-from portcheck.ir import OpaqueKind, Operator, Space
+from portcheck.frontends.nki.values.ages import BEFORE, new_age
+from portcheck.frontends.nki.values.callables import (
+    Accessed,
+    Bound,
+    BoundMethod,
+    Class,
+    Function,
+    Method,
+    Super,
+)  # fmt: skip
+from portcheck.frontends.nki.values.tiles import Grid, Joining, Masked, Result, View
+from portcheck.ir import OpaqueKind
 from portcheck.ir.expr import Expr
 
 if TYPE_CHECKING:
-    from portcheck.frontends.nki.expressions.bind import Call
-    from portcheck.frontends.nki.state.frame import Frame
     from portcheck.frontends.nki.state.scope import Scope
 
 
@@ -54,15 +61,6 @@ class Format:
     """A dtype."""
 
     dtype: DType
-
-
-_AGES = count()
-BEFORE = -1
-
-
-def new_age() -> int:
-    """A number greater than those of all objects made before: what can change has one, in the order it was made."""
-    return next(_AGES)
 
 
 Key: TypeAlias = (
@@ -133,67 +131,6 @@ class Instance(Table):
     owner: Class = field(kw_only=True)
 
 
-class ClassKind(StrEnum):
-    """How the objects of a class come to be, and what they are alike to."""
-
-    PLAIN = "plain"
-    DATA = "data"
-    ENUMERATION = "enumeration"
-    TUPLE = "tuple"
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Class:
-    """A class of the port.
-
-    `bases` are what it derives from, classes of the port or names that are imported; `names` what its body binds;
-    `annotated` the annotations of names in the body, in order; `home` is the frame around it. `is_known` says that
-    nothing it derives from, and no decorator of it, may add what is not seen here.
-    """
-
-    name: str
-    bases: tuple[Value, ...]
-    names: dict[str, Value]
-    annotated: dict[str, Any]
-    home: Frame
-    kind: ClassKind = ClassKind.PLAIN
-    is_known: bool = True
-    is_frozen: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BoundMethod:
-    """A method of a class of the port and the object that it is called on."""
-
-    function: Function
-    receiver: Value
-
-
-class Access(StrEnum):
-    """How a function in the body of a class is reached."""
-
-    STATIC = "staticmethod"
-    CLASS = "classmethod"
-    PROPERTY = "property"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Accessed:
-    """A function in the body of a class that is no plain method; `setter` is what sets a property."""
-
-    access: Access
-    function: Value
-    setter: Value | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Super:
-    """What `super()` stands for: the attributes of `receiver` from behind `owner` on."""
-
-    owner: Class
-    receiver: Value
-
-
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """A slice; `size` is its length where the source states it."""
@@ -215,38 +152,6 @@ class Counter:
     call: str
 
 
-@dataclass(slots=True, eq=False)
-class Function:
-    """A function of the file; `segment` is the parsed text it stands in, `home` the frame it closes over.
-
-    A method has the class that it is defined in as its `owner`; `defaults` are the values of parameters left out.
-    """
-
-    name: str
-    node: Any
-    segment: Any
-    home: Frame
-    owner: Class | None = None
-    defaults: dict[str, Value] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Method:
-    """An attribute of a value that is about to be called."""
-
-    receiver: Value
-    name: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bound:
-    """A function with some of its arguments given: what `functools.partial` makes."""
-
-    function: Value
-    positional: tuple[Value, ...]
-    keywords: tuple[tuple[str, Value], ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Either:
     """One of two values: `first` where `condition` holds, else `second`."""
@@ -254,111 +159,6 @@ class Either:
     condition: Expr
     first: Value
     second: Value
-
-
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """One dimension of a view or index grid: `symbol` runs over 0 <= symbol < extent.
-
-    `label` is the name the source gives it, if any. A `spread` dimension repeats the same elements (broadcast).
-    """
-
-    symbol: str
-    extent: Expr
-    label: str = ""
-    spread: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """An index expression of the first generation, or an array of the host: a function of the position.
-
-    `expression` is over the symbols of `dimensions` (None: extent 1); `dtype` is what an array was made with.
-    """
-
-    expression: Expr
-    dimensions: tuple[Dimension | None, ...]
-    dtype: DType | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Buffer:
-    """A tensor in memory; one that `shows` another is no memory of its own but that one's bytes in another dtype."""
-
-    name: str
-    dtype: DType
-    shape: tuple[Expr, ...]
-    space: Space
-    shows: Buffer | None = None
-
-    @property
-    def is_on_chip(self) -> bool:
-        """Whether dimension 0 is the partition."""
-        return self.space in (Space.SHARED, Space.PSUM)
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """An index that stands in memory, called `symbol` where it is used: the element of `source` at `at`.
-
-    `at` has one expression a dimension of `source`, over the dimensions of the view that uses it, and is read with it.
-    """
-
-    symbol: str
-    source: View
-    at: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """Elements of a buffer: `index` has one expression a dimension of the buffer, over the symbols of `dimensions`.
-
-    `gathered` are the parts of the index that stand in memory.
-    """
-
-    buffer: Buffer
-    dimensions: tuple[Dimension, ...]
-    index: tuple[Expr, ...]
-    gathered: tuple[Gathered, ...] = ()
-
-    @property
-    def shape(self) -> tuple[Expr, ...]:
-        """The extents."""
-        return tuple(dimension.extent for dimension in self.dimensions)
-
-
-@dataclass(slots=True, eq=False)
-class Result:
-    """A computed tile, of `shape` to the source; the `real` one differs where the source broadcast it.
-
-    `view` is the buffer that it got. Where `mask` is false it is undefined; assigned into a tile it leaves that alone.
-    """
-
-    expression: Expr
-    dtype: DType
-    shape: tuple[Expr, ...]
-    real: tuple[Expr, ...]
-    space: Space = Space.SHARED
-    view: View | None = None
-    mask: Grid | Expr | None = None
-    age: int = field(default_factory=new_age, init=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Masked:
-    """A tile of which a product takes the elements where `condition` holds: `tile[condition]`."""
-
-    source: Value
-    condition: Grid
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Joining:
-    """A tile that `call` combines by `operator` with what the tile it is assigned to holds."""
-
-    call: Call
-    operator: Operator
-    source: Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from portcheck.frontends.nki.values.arithmetic import (
     same,
     times,
 )  # fmt: skip
-from portcheck.frontends.nki.values.values import Buffer, Dimension, Dots, Grid, Nothing, Stretch, View
+from portcheck.frontends.nki.values.tiles import Buffer, Dimension, Grid, View
+from portcheck.frontends.nki.values.values import Dots, Nothing, Stretch
 from portcheck.ir import (
     PREDICATES,
     Access,
