@@ -40,6 +40,7 @@ assertion bounds it from below. The limits stand in mappings/nki/operands.
         Example(
             title="the first generation", cuda=MATMUL_CUDA, nki=MATMUL_LEGACY, hit=False, nki_version="0.1"
         ),
+        Example(title="a tile without elements", cuda=MATMUL_CUDA, nki=MATMUL_NKI.replace("512", "0"), hit=False),
         Example(title="a moving tile of 513", cuda=MATMUL_CUDA, nki=MATMUL_NKI.replace("512", "513"), hit=True),
         Example(
             title="a moving tile of 513 in the first generation",
@@ -113,7 +114,7 @@ def _is_outside(call: Call, sizes: tuple[Expr, ...], limit: Size) -> bool:
     if limit.maximum is not None and call.exceeds(sizes, limit.maximum):
         return True
     numbers = [number_of(size) for size in sizes]
-    known = [value for value in numbers if value is not None]
+    known = [value for value in numbers if value]  # a tile without elements is not too large
     return len(known) == len(numbers) > 0 and not limit.accepts(prod(known))
 
 
