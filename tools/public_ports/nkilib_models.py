@@ -62,7 +62,7 @@ def convolution(
     random: np.random.Generator, batch: int, inputs: int, outputs: int, length: int, width: int,
     stride: int, padding: tuple[int, int], dilation: int, has_bias: bool,
 ) -> Run:  # fmt: skip
-    """The reference convolves in float32 itself."""
+    """The reference convolves in float32 itself. How much on-chip memory is usable is in no document: it is stated."""
     data, filters = normal(random, batch, inputs, length), normal(random, width, inputs, outputs)
     bias = normal(random, outputs) if has_bias else None
     shape = {"stride": stride, "padding": padding, "dilation": dilation}
@@ -79,6 +79,7 @@ def convolution(
 
     arguments = {
         "x_in": data, "filters": filters, "bias": bias, **shape, "activation_fn": None, "lnc_shard": False,
+        "total_available_sbuf_size": 128 * 1024,
     }  # fmt: skip
     return Run(arguments=arguments, reference=wanted, grid=(1,))
 
