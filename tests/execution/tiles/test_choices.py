@@ -21,6 +21,7 @@ from portcheck.execution.tiles import (
     WholeNan,
     Winner,
 )
+from portcheck.execution.tiles.reducing import summed
 
 ONE = (
     NEW
@@ -235,3 +236,8 @@ def test_nan_as_a_whole_number_is_chosen(rule: WholeNan, value: int) -> None:
     assert done.results[0].tolist() == [[value, 4, -128]]
     assert chosen(done) == [("whole_nan", rule.value)]
     assert chosen(ran("nisa.tensor_copy(dst=t, src=a)", x[:, 1:], result="int8", whole_nan=rule)) == []
+
+
+@pytest.mark.parametrize("order", SumOrder)
+def test_a_sum_of_no_terms_is_zero(order: SumOrder) -> None:
+    assert summed(np.zeros((3, 0), np.float32), order).tolist() == [0.0, 0.0, 0.0]

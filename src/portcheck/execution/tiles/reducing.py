@@ -109,7 +109,7 @@ def _combined(instance: Instance, op: Reduce, tile: Tile, dtype: DType, order: S
 
 def summed(rows: Value, order: SumOrder) -> Value:
     """Float32 numbers along the last dimension added up."""
-    if order is SumOrder.EXACT:
+    if order is SumOrder.EXACT or not rows.shape[-1]:
         return cast(Value, rows.sum(axis=-1, dtype=np.float64).astype(np.float32))
     if order is SumOrder.PAIRWISE:
         return _in_pairs(rows)
