@@ -21,7 +21,7 @@ from portcheck.execution.tiles import (
     WholeNan,
     Winner,
 )
-from portcheck.execution.tiles.reducing import summed
+from portcheck.execution.tiles.reducing import _product, summed
 
 ONE = (
     NEW
@@ -241,3 +241,9 @@ def test_nan_as_a_whole_number_is_chosen(rule: WholeNan, value: int) -> None:
 @pytest.mark.parametrize("order", SumOrder)
 def test_a_sum_of_no_terms_is_zero(order: SumOrder) -> None:
     assert summed(np.zeros((3, 0), np.float32), order).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("order", SumOrder)
+def test_a_product_of_no_terms_is_zero(order: SumOrder) -> None:
+    nothing = np.zeros((0, 2), np.float32)
+    assert _product(nothing, nothing, order).tolist() == [[0.0, 0.0], [0.0, 0.0]]

@@ -239,7 +239,7 @@ def _product(left: Value, right: Value, order: SumOrder) -> Value:
         return cast(Value, (wide(left).T @ wide(right)).astype(np.float32))
     if order is SumOrder.PAIRWISE:
         terms = left[:, :, None] * right[:, None, :]
-        return _in_pairs(np.moveaxis(terms, 0, -1))
+        return summed(np.moveaxis(terms, 0, -1), order)
     rows = range(left.shape[0])
     total: Value = np.zeros((left.shape[1], right.shape[1]), np.float32)
     for row in rows if order is SumOrder.SEQUENTIAL else reversed(rows):
