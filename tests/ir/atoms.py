@@ -17,7 +17,7 @@ from portcheck.core.dtype import (
     dtype_of,
 )
 from portcheck.core.source import NOWHERE, Position, Span
-from portcheck.ir import Const, ValueType
+from portcheck.ir import Const, Default, ValueType
 
 INTEGERS = (INT32, INT64, UINT32)
 DTYPES = (
@@ -46,4 +46,5 @@ numbers = (
     | st.sampled_from((math.nan, math.inf, -math.inf, -0.0))
 )
 constants = st.builds(Const, numbers, dtypes)
+defaults = st.builds(Default, numbers | texts | st.none())
 accumulators = st.builds(ValueType, dtypes)

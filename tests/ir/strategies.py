@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.ir.atoms import INTEGERS, PATH, accumulators, constants, spans, texts
+from tests.ir.atoms import INTEGERS, PATH, accumulators, constants, defaults, spans, texts
 from tests.ir.drawing import Drawing
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT32, UINT32
@@ -28,6 +28,7 @@ from portcheck.ir import (
     Compute,
     Const,
     Copy,
+    Default,
     Exchange,
     ExchangeKind,
     Fence,
@@ -120,11 +121,13 @@ class _Maker(Drawing):
             value_type = self.a_type()
             span = self.draw(spans)
             initial = self.some(((), (Const(3, INT32), Const(-0.5, FLOAT32)))) if is_buffer else ()
+            default = self.some((None, Default(None))) if is_buffer else self.maybe(lambda: self.draw(defaults))
             parameters.append(
                 Parameter(
-                    name=parameter, type=value_type, is_buffer=is_buffer, span=span, constant=constant, initial=initial
+                    name=parameter, type=value_type, is_buffer=is_buffer, span=span, constant=constant,
+                    initial=initial, default=default,
                 )
-            )
+            )  # fmt: skip
             if is_buffer:
                 self.buffers.append((parameter, len(value_type.shape), constant))
             else:

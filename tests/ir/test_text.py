@@ -194,6 +194,27 @@ def test_header_holds_the_flags_of_the_compiler() -> None:
     assert program.flags == ("fast-math", "fmad")
 
 
+@pytest.mark.parametrize(
+    ("clause", "value"),
+    [
+        ("none", None), ("1e-05", 1e-05), ("-inf", -math.inf), ("-3", -3), ("true", True), ('"none"', "none"),
+        ('"a \\"b\\"\\n"', 'a "b"\n'), ("1.0", 1.0),
+    ],
+)  # fmt: skip
+def test_a_default_prints_as_it_reads(clause: str, value: float | str | None) -> None:
+    text = f'program nki "p.py"\nkernel k\n  scalar a: int32 default({clause})\n'
+    program = parse_program(text)
+    default = program.kernels[0].parameters[0].default
+    assert default is not None and repr(default.value) == repr(value)
+    assert print_program(program) == text
+
+
+@pytest.mark.parametrize("clause", ["default()", "default(a)", "default(none, 1)", "default(1) default(2)"])
+def test_what_is_no_default_is_refused(clause: str) -> None:
+    with pytest.raises(IrTextError):
+        parse_program(f'program nki "p.py"\nkernel k\n  scalar a: int32 {clause}\n')
+
+
 def test_header_holds_notes_and_launches() -> None:
     text = (
         'program cuda "k.cu"\nnote "BLOCK = 256\\nassumed"\n'

@@ -365,6 +365,11 @@ HEADERS = {
     "argument of no parameter": ("block(256)", "block(256) arguments(z = w)", "'z', which is no parameter"),
     "launch size with an operator short": ("grid(rows)", "grid(add(rows))", "add has 1 operands and takes 2"),
     "parameter twice": ("scalar eps", "scalar dim", "kernel 'k': parameter 'dim' is there more than once"),
+    "number for a buffer": (
+        "buffer x: float16 global const",
+        "buffer x: float16 global default(1)",
+        "buffer 'x' has a",
+    ),
     "axis twice": ("axis threadIdx.x", "axis blockIdx.x", "kernel 'k': axis 'blockIdx.x' is there more than once"),
     "result that is no buffer": ("kernel k", "kernel k results(z)", "kernel 'k' returns 'z', which is no buffer"),
     "extent that is no size": ("< gridDim.x", "< gridDim.x:float32", "'gridDim.x' is bound by nothing"),

@@ -21,6 +21,7 @@ from portcheck.ir.expr import (
 )
 from portcheck.ir.iteration import Range, Sequence
 from portcheck.ir.kernel import (
+    Default,
     Kernel,
     Launch,
     Parameter,
@@ -126,6 +127,7 @@ __all__ = [
     "Const",
     "Copy",
     "Coverage",
+    "Default",
     "Exchange",
     "ExchangeKind",
     "Expr",

@@ -19,6 +19,13 @@ class Side(StrEnum):
     NKI = "nki"
 
 
+@dataclass(frozen=True, slots=True)
+class Default:
+    """What a parameter is where its argument is left out: a number, a truth value, a text, a dtype's name, or None."""
+
+    value: int | float | bool | str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
     """A kernel parameter: a buffer (pointer or tensor) or a run-time scalar.
@@ -26,6 +33,7 @@ class Parameter:
     A pointer's `type.shape` is empty (its size is not stated); a tensor's holds one symbol or number a dimension.
     A scalar parameter is read through the symbol of the same name. `constant` is a `const` pointee. `initial` are the
     literals that the first elements of a variable of the file begin with, the others with 0 (empty: not stated).
+    `default` is None where an argument must be given or the source's default is something else.
     """
 
     name: str
@@ -34,6 +42,7 @@ class Parameter:
     span: Span
     constant: bool = False
     initial: tuple[Const, ...] = ()
+    default: Default | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,9 @@ class _KernelChecker:
         where = f"kernel {kernel.name!r}"
         for parameter in _repeated(f"parameter {parameter.name!r}" for parameter in kernel.parameters):
             yield f"{where}: {parameter}"
+        for item in kernel.parameters:
+            if item.is_buffer and item.default is not None and item.default.value is not None:
+                yield f"{where}: the buffer {item.name!r} has a default that is none"
         for axis in _repeated(f"axis {axis.name!r}" for axis in kernel.axes):
             yield f"{where}: {axis}"
         names = [axis.name for axis in kernel.axes] + [parameter.name for parameter in kernel.parameters]

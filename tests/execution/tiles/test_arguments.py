@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from tests.execution.tiles.ports import NEW, OLD, executed, normal
+from tests.execution.tiles.ports import NEW, OLD, executed, normal, whole
 
 from portcheck.core.dtype import BFLOAT16, FLOAT16, FLOAT32, INT32, DType, dtype_of
 from portcheck.core.errors import InputError
@@ -89,6 +89,48 @@ def kernel(x, cfg, sizes):
         assert (executed(text, {"x": x, **given}).results[0] == x * 2).all()
     with pytest.raises(InputError, match=r"needs a value for cfg\.scale"):
         executed(text, {"x": x, "sizes": (8, 4)})
+
+
+DEFAULTS = (
+    NEW.replace("@nki.jit", "EPS = 0.5\n\n\n@nki.jit")
+    + """
+def kernel(x, eps=EPS * 2, kind=nl.bfloat16, mode="add", is_doubled=False, bias=None, sizes=(1, 2)):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=kind, buffer=nl.shared_hbm)
+    a = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.tensor_scalar(dst=a, data=a, op0=nl.add, operand0=eps)
+    if is_doubled:
+        nisa.tensor_scalar(dst=a, data=a, op0=nl.multiply, operand0=2.0)
+    if bias is not None:
+        b = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=b, src=bias)
+        nisa.tensor_tensor(dst=a, data1=a, data2=b, op=nl.add)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+)
+
+
+def test_what_is_left_out_is_its_default() -> None:
+    x = whole(1, -8, 8, 8, 4).astype(np.float32)
+    for given, wanted in (
+        ({}, x + 1), ({"eps": 2.0}, x + 2), ({"is_doubled": True}, 2 * x + 2), ({"bias": x}, 2 * x + 1),
+    ):  # fmt: skip
+        done = executed(DEFAULTS, {"x": x, **given})
+        assert done.results[0].dtype == ml_dtypes.bfloat16 and not done.faults
+        assert (done.results[0].astype(np.float32) == wanted).all()
+    assert executed(DEFAULTS, {"x": x, "kind": "float32"}).results[0].dtype == np.float32
+
+
+def test_a_parameter_without_a_default_must_be_given() -> None:
+    with pytest.raises(InputError, match="needs a value for eps"):
+        executed(DEFAULTS.replace("eps=EPS * 2, kind", "eps, kind"), {"x": normal(1, 8, 4)})
+
+
+def test_a_default_that_is_worked_out_elsewhere_must_be_given() -> None:
+    with pytest.raises(InputError, match="needs a value for eps"):
+        executed(DEFAULTS.replace("EPS * 2", "measured()"), {"x": normal(1, 8, 4)})
 
 
 def test_arrays_are_copied() -> None:

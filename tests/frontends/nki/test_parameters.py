@@ -249,3 +249,23 @@ def test_a_stated_value_is_never_run(text: str, tmp_path: Path) -> None:
     path.rmdir()
     assert scaled(eps=text.format(path=str(path))).kernels
     assert not path.exists()
+
+
+def test_defaults_are_what_their_expressions_stand_for() -> None:
+    parameters = (
+        "x, a=1e-5, b=-3, c=True, d='text', e=None, f=nl.bfloat16, g=(1, 2), h=Mode.A, i=unknown(), j=2 * 3, "
+        "y=None, *, k=0"
+    )
+    body = "t = nl.ndarray((x.shape[0], 4), dtype=y.dtype, buffer=nl.shared_hbm)\nreturn t"
+    made = lowered(parameters, body).kernels[0].parameters
+    found = {item.name: item.default.value for item in made if item.default is not None}
+    assert repr(found) == repr(
+        {"a": 1e-5, "b": -3, "c": True, "d": "text", "e": None, "f": "bfloat16", "j": 6, "y": None, "k": 0}
+    )
+    assert next(item for item in made if item.name == "y").is_buffer
+
+
+def test_a_tensor_has_no_number_as_its_default() -> None:
+    body = "t = nl.ndarray((4, 4), dtype=nl.float32, buffer=nl.sbuf)\nnisa.dma_copy(dst=t, src=x[0:4, 0:4])"
+    parameter = lowered("x=1.0", body).kernels[0].parameters[0]
+    assert parameter.is_buffer and parameter.default is None

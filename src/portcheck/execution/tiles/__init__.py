@@ -5,7 +5,8 @@
 
     arguments   a NumPy array for every tensor parameter (its shape binds the sizes), a number for every scalar one and
                 for every symbol that no array states, the name of a dtype or None; attributes of a configuration by
-                their dotted names (`"cfg.eps"`) or in a mapping (`"cfg": {"eps": 1e-6}`)
+                their dotted names (`"cfg.eps"`) or in a mapping (`"cfg": {"eps": 1e-6}`); what is left out is its
+                default in the port
     grid        how many program instances there are along each axis: `(2,)`
     options     `Options(sums=, nan=, whole_nan=, overflow=, subnormals=, outlier=, first_sum=, winner=, draws=,
                 target=, steps=, memory=)`

@@ -46,8 +46,8 @@ class _Bound:
 
 def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argument]) -> Machine:
     """`kernel` with what it is given; InputError for arguments that do not fit."""
-    flat = dict(flattened(arguments))
     names = dict(launch.arguments)
+    flat = _left_out(kernel, names, arguments) | dict(flattened(arguments))
     found = _Bound(kernel)
     for name, value in flat.items():
         found.symbols[f"{name} is None"] = value is None
@@ -67,6 +67,13 @@ def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argu
     return Machine(
         run=run, kernel=kernel, symbols=found.symbols, dtypes=found.dtypes, given=tuple(flat), tensors=found.tensors
     )
+
+
+def _left_out(kernel: Kernel, names: Mapping[str, str], arguments: Mapping[str, Argument]) -> dict[str, Any]:
+    """The defaults of the parameters of which nothing is given."""
+    given = set(map(_beginning, arguments))
+    known = {names.get(item.name, item.name): item.default for item in kernel.parameters}
+    return {name: default.value for name, default in known.items() if default is not None and name not in given}
 
 
 def flattened(arguments: Mapping[str, Argument], before: str = "") -> Iterator[tuple[str, Any]]:

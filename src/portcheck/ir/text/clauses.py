@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.ir.expr import Expr
+from portcheck.ir.kernel import Default
 from portcheck.ir.kinds import MemoryOrder, Order, Rounding, WriteMode
 from portcheck.ir.ops import Copy, Store
-from portcheck.ir.text.spelling import name_text
+from portcheck.ir.text.spelling import name_text, number_text, quoted
 
 
 def joined(*parts: str) -> str:
@@ -28,6 +29,19 @@ def unless(value: Expr, default: Expr) -> Expr | None:
 def name_clause(word: str, name: str) -> str:
     """A clause of one name; "" for none."""
     return f"{word}({name_text(name)})" if name else ""
+
+
+def default_clause(default: Default | None) -> str:
+    """The clause of what a parameter is where its argument is left out; "" where nothing is stated."""
+    if default is None:
+        return ""
+    match default.value:
+        case None:
+            return "default(none)"
+        case str() as text:
+            return f"default({quoted(text)})"
+        case number:
+            return f"default({number_text(number)})"
 
 
 def integers_clause(word: str, values: Sequence[int]) -> str:

@@ -20,6 +20,7 @@ from portcheck.ir.text.spelling import (
     dtype_text,
     name_text,
     needs_parentheses,
+    number_text,
     quoted,
     setting_dtype,
 )  # fmt: skip
@@ -93,7 +94,7 @@ class ExpressionPrinter:
             raise IrTextError(f"an expression is nested deeper than {DEPTH_LIMIT}")
         match expression:
             case Const(value, dtype):
-                usual, text, level = default_number_dtype(value, neighbour), _number(value), Level.ATOM
+                usual, text, level = default_number_dtype(value, neighbour), number_text(value), Level.ATOM
             case Symbol(name, dtype):
                 usual, text, level = self.symbols.get(name, INT32), name_text(name), Level.ATOM
             case Ref(id, dtype):
@@ -129,11 +130,3 @@ class ExpressionPrinter:
             is_bare = level is Level.ATOM and not isinstance(arguments[0], Const)
             return PREFIX[operator] + (text if is_bare else f"({text})"), Level.PREFIX
         return f"{operator}({', '.join(text for text, _ in spelled)})", Level.ATOM
-
-
-def _number(value: float) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int) and abs(value) >= 1 << 64:
-        return hex(value)
-    return repr(value)

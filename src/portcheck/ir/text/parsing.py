@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from portcheck.core.source import NOWHERE
 from portcheck.ir.expr import Const, Expr
-from portcheck.ir.kernel import Kernel, Launch, Parameter, Program, Side
+from portcheck.ir.kernel import Default, Kernel, Launch, Parameter, Program, Side
 from portcheck.ir.ops import Alloc, Branch, Loop, Op, Operation, While
 from portcheck.ir.text.operation_parsing import Fields, OperationParser
 from portcheck.ir.text.spelling import INDENT, REGION_LIMIT, IrTextError
@@ -169,10 +169,17 @@ class _Parser(OperationParser):
         name = cursor.name()
         cursor.expect(":")
         type, constant = self.type(cursor), cursor.accept("const")
-        initial = self._clauses(cursor, initial=lambda cursor: self.listed(cursor, self._literal))
+        clauses = self._clauses(
+            cursor, initial=lambda cursor: self.listed(cursor, self._literal), default=self._default
+        )
         span = self.place(cursor) or NOWHERE
         cursor.end()
-        return Parameter(name=name, type=type, is_buffer=is_buffer, constant=constant, span=span, **initial)
+        return Parameter(name=name, type=type, is_buffer=is_buffer, constant=constant, span=span, **clauses)
+
+    def _default(self, cursor: Cursor) -> Default:
+        if cursor.accept("none"):
+            return Default(None)
+        return Default(cursor.string() if cursor.peek().kind == "string" else self._literal(cursor).value)
 
     def _literal(self, cursor: Cursor) -> Const:
         literal = self.expression(cursor)

@@ -46,6 +46,7 @@ from portcheck.ir.ops import (
     While,
 )  # fmt: skip
 from portcheck.ir.text.clauses import (
+    default_clause,
     flag_clause,
     integers_clause,
     joined,
@@ -148,6 +149,7 @@ class _Printer(ExpressionPrinter):
             f"{'buffer' if parameter.is_buffer else 'scalar'} {name_text(parameter.name)}: {self.type(parameter.type)}",
             "const" if parameter.constant else "",
             self.clause("initial", parameter.initial),
+            default_clause(parameter.default),
             self.place(parameter.span),
         )
 

@@ -90,6 +90,15 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+def number_text(value: float) -> str:
+    """A number or truth value."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) >= 1 << 64:
+        return hex(value)
+    return repr(value)
+
+
 def name_text(name: str) -> str:
     """`name` as it stands where it is plain or dotted, else in quotes."""
     return name if NAME.fullmatch(name) and name not in RESERVED else quoted(name)

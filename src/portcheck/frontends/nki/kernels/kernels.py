@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
 from portcheck.core.source import Span
 from portcheck.frontends.nki.expressions.calls import invoke, kept
 from portcheck.frontends.nki.expressions.evaluate import evaluate, truth
+from portcheck.frontends.nki.kernels.defaults import default_of
 from portcheck.frontends.nki.lowering.accumulators import with_registers
 from portcheck.frontends.nki.objects.functions import all_parameters
 from portcheck.frontends.nki.objects.parameters import bind_parameters
@@ -183,7 +184,9 @@ def _parameters(context: Context, function: Function) -> Iterator[KernelParamete
     """The parameters, each with the parts of it that are used behind it."""
     for parameter in all_parameters(function.node):
         name, span = parameter.name.value, function.segment.span(parameter)
-        yield _parameter(context, name, span)
+        made, default = _parameter(context, name, span), default_of(context, function, parameter)
+        is_stated = default is not None and (default.value is None or not made.is_buffer)
+        yield replace(made, default=default) if is_stated else made
         if not context.facts[name].is_tensor:
             parts = [item for item in context.parts if item.startswith((f"{name}.", f"{name}["))]
             yield from (_parameter(context, item, span) for item in parts)

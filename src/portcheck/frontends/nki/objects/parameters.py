@@ -98,12 +98,12 @@ def evaluated_text(context: Context, home: Frame | None, text: str) -> Value | N
     except (SyntaxError, ValueError, RecursionError, MemoryError, UnreadError, cst.CSTValidationError):
         return Text(text)
     frame = Frame(empty_segment(context.path), home)
-    value = _evaluated(context, frame, node)
+    value = evaluated_aside(context, frame, node)
     is_word = isinstance(value, Unknown) and isinstance(parsed.body, ast.Name | ast.Attribute)
     return Text(text) if is_word else None if isinstance(value, Unknown) else value
 
 
-def _evaluated(context: Context, frame: Frame, node: cst.CSTNode) -> Value | None:
+def evaluated_aside(context: Context, frame: Frame, node: cst.CSTNode) -> Value | None:
     """The value of an expression that does nothing in the kernel; None where it is not followed."""
     try:
         with context.aside():
@@ -148,7 +148,7 @@ def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | No
             text = str(annotation.evaluated_value)
             return evaluated_text(context, home, text) if text.isidentifier() else None
         case cst.Name() | cst.Attribute():
-            return _evaluated(context, Frame(home.segment, home), annotation)
+            return evaluated_aside(context, Frame(home.segment, home), annotation)
         case cst.Subscript(value=outer, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
             return _class_of(context, home, inner) if _word(outer) == _OPTIONAL else None
         case cst.Subscript(value=outer, slice=parts) if _word(outer) == _UNION:
