@@ -12,6 +12,7 @@ from portcheck.frontends.nki.objects.classes import order_of
 from portcheck.frontends.nki.objects.completing import complete
 from portcheck.frontends.nki.objects.enumerations import members_of
 from portcheck.frontends.nki.objects.functions import all_parameters
+from portcheck.frontends.nki.objects.given import as_made
 from portcheck.frontends.nki.source.expression_trees import Trees, UnreadError, expression
 from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.source.parse import empty_segment
@@ -46,15 +47,14 @@ def bind_parameters(context: Context, frame: Frame, function: Function) -> None:
         _note_number(context, name, annotation, parameter.default)
         _note_shape(context, name, facts)
         stated = _stated(context, function, name, annotation)
-        declared = _declared(context, function.home, name, annotation, 0)
-        if (
-            stated is None
-            and _is_nothing(parameter.default)
-            and _is_opaque(context, function.home, declared, annotation)
-        ):
+        if stated is not None:
+            frame.names[name] = stated
+        elif _is_nothing(parameter.default) and not facts.is_given and _is_opaque(context, function.home, annotation):
             context.assume(f"{name} is taken to be None, its default: state it with --value {name}=...")
-            declared = NONE
-        frame.names[name] = stated or declared
+            context.left_out.append(name)
+            frame.names[name] = NONE
+        else:
+            frame.names[name] = _declared(context, function.home, name, annotation, 0)
     for starred in (function.node.params.star_arg, function.node.params.star_kwarg):
         if isinstance(starred, cst.Param):
             name = starred.name.value
@@ -129,16 +129,29 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
             value = evaluated_text(context, item.home, known) if known is not None else None
             made.held[field] = value or _declared(context, item.home, f"{name}.{field}", inner, depth + 1)
     if not made.held:
-        return Parameter(name)
+        return _as_made(context, name, kind, depth) or Parameter(name)
     if not facts.is_optional:
         complete(context, name, made)
     return made
 
 
-def _is_opaque(context: Context, home: Frame, declared: Value, annotation: cst.BaseExpression | None) -> bool:
-    """Whether a parameter is an object of a class of the port of which nothing says what it holds."""
-    kind = _class_of(context, home, annotation) if isinstance(declared, Parameter) else None
-    return isinstance(kind, Class) and kind.kind is not ClassKind.ENUMERATION
+def _as_made(context: Context, name: str, kind: Class, depth: int) -> Instance | None:
+    """A parameter of a class of the port whose fields no annotation names, as its `__init__` makes it."""
+
+    def declare(home: Frame, word: str, annotation: cst.BaseExpression | None) -> Value:
+        part(context, word, _number_of(annotation))
+        stated = context.values.get(word)
+        value = evaluated_text(context, home, stated) if stated is not None else None
+        return value or _declared(context, home, word, annotation, depth + 1)
+
+    return as_made(context, name, kind, declare, lambda word, dtype: part(context, word, dtype))
+
+
+def _is_opaque(context: Context, home: Frame, annotation: cst.BaseExpression | None) -> bool:
+    """Whether a parameter is an object of a class of the port whose fields no annotation names."""
+    kind = _class_of(context, home, annotation)
+    is_object = isinstance(kind, Class) and kind.kind is not ClassKind.ENUMERATION
+    return is_object and isinstance(kind, Class) and not any(item.annotated for item in order_of(kind))
 
 
 def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | None) -> Value | None:

@@ -111,6 +111,8 @@ class Context:
     """The computed tiles that were given a buffer, in that order."""
     formats: set[str] = field(default_factory=set)
     """The parameters that were used as dtypes."""
+    left_out: list[str] = field(default_factory=list)
+    """The parameters that are taken to be None, their default."""
     deepened: set[str] = field(default_factory=set)
     """The parameters that were seen to have more dimensions than were assumed."""
     noted: Noted = field(default_factory=Noted)
@@ -271,6 +273,8 @@ class Context:
     def undefined_name(self, name: str) -> Unknown:
         """The value of a name that nothing in reach defines: the same wherever it is read."""
         reason = f"the name {name} is not defined in this file"
+        for parameter in self.left_out:  # whoever leaves it out gets here, and fails
+            self.facts[parameter].is_given = True
         return self.undefined.setdefault(name, Unknown(name, reason, (), OpaqueKind.CALL))
 
     def stated_dtype(self, name: str) -> DType | None:

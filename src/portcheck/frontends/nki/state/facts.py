@@ -13,8 +13,8 @@ class Facts:
     """
 
     __slots__ = (
-        "_accessed", "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "is_optional",
-        "is_part", "is_written",
+        "_accessed", "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "_was_given",
+        "is_given", "is_optional", "is_part", "is_written",
     )  # fmt: skip
 
     def __init__(self, *, is_part: bool = False) -> None:
@@ -22,7 +22,10 @@ class Facts:
         """Whether it is part of a parameter that is an object."""
         self.is_optional = False
         """Whether `None` may be given for it."""
+        self.is_given = False
+        """Whether it cannot be None, although that is its default: the kernel would fail."""
         self.is_written = False
+        self._was_given = False
         self._is_tensor = False
         self._rank: int | None = None
         self._highest = -1
@@ -119,7 +122,9 @@ class Facts:
             or ("rank" in self._unknown and self._rank is not None)
             or any(self._counted(assumed) != count for assumed, count in self._counts.items())
             or not self._unnamed.isdisjoint(self._names)
+            or self.is_given is not self._was_given
         )
+        self._was_given = self.is_given
         self._unknown.clear()
         self._unnamed.clear()
         self._counts.clear()
