@@ -109,3 +109,12 @@ def test_the_length_of_a_list_that_grew_is_that_of_its_loop() -> None:
 def test_a_list_of_a_known_length_is_followed_round_by_round() -> None:
     made = kernel("c = []\nfor i in range(3):\n    c.append([a, b, a][i])\nnisa.memset(c[1], 0.0)")
     assert [op.access.buffer for op in stores(made.body)] == ["b"]
+
+
+def test_a_loop_that_cannot_be_kept_is_tried_once() -> None:
+    depth = 8
+    loops = "".join(f"{'    ' * level}for i{level} in range(2):\n" for level in range(depth))
+    changed = "    " * depth + "h[i0 % 2] = {'a': [a], 'b': [b]}\n"
+    made = kernel("h = [None, None]\n" + loops + changed + "nisa.memset(h[1]['a'][0], 1.0)")
+    assert opaques(made) == []
+    assert len(stores(made.body)) == 1

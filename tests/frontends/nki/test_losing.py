@@ -110,3 +110,13 @@ def test_what_is_lost_is_not_known_after_the_loop() -> None:
     body = "p = [a]\nfor i in range(n):\n    p.append(b)\n    nisa.memset(p[len(p) - 1], 0.0)\nnisa.memset(p[0], 1.0)"
     made = kernel(body)
     assert [set(op.writes) for op in opaques(made) if op in made.body] == [{"a", "b"}]
+
+
+def test_what_an_inner_loop_loses_belongs_to_the_round_that_made_it() -> None:
+    body = (
+        "last = None\nfor i in range(n):\n    if last is None:\n        nisa.memset(a, 2.0)\n    s = S()\n"
+        "    for j in range(i):\n        s.turn = (j, 'even')\n        nisa.memset(b, 1.0)\n    last = (i, 'x')"
+    )
+    made = kernel(body, STATE)
+    assert [op.access.buffer for op in stores(made.body)] == ["a", "b"]
+    assert [op.via for op in opaques(made)] == ["=", "="]

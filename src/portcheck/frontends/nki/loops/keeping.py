@@ -30,6 +30,7 @@ from portcheck.frontends.nki.loops.rounds import (
     ATTEMPTS,
     Form,
     Plan,
+    Remembered,
     Round,
     after_rounds,
     agrees,
@@ -115,9 +116,9 @@ def _lost(loop: Kept, values: Mapping[Slot, Value]) -> Changed:
 
 def _recalled(context: Context) -> Plan:
     """What was found out about this loop when it was last evaluated on the same way, if it was."""
-    found = context.plans.get(context.builder.path)
-    says_something = found is not None and found != Plan(variable=found.variable)
-    return replace(found, recalled=True) if found is not None and says_something else Plan()
+    remembered = context.plans.get(context.builder.path)
+    found = Plan() if remembered is None else remembered.now(context.journal.going_on())
+    return replace(found, recalled=True) if found != Plan(variable=found.variable) else Plan()
 
 
 def _tried(
@@ -166,7 +167,7 @@ def _attempted(
     if better is not None:
         return better, flow, left
     note_joins(context, frame, loop.block, held, begun)
-    context.plans[context.builder.path] = replace(plan, recalled=False)
+    context.plans[context.builder.path] = Remembered(replace(plan, recalled=False), context.journal.going_on())
     context.builder.end(variable)
     escaped = escaping(context, frame, loop.block, held, body)
     if body or not growth:

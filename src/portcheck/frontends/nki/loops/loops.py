@@ -74,7 +74,8 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
         return _unrolled(context, frame, statement, _one_by_one(context, iterated))
     values = items_of(context, iterated)
     series = series_of(context, iterated)
-    if isinstance(iterated, Counter) or (series is not None and values is None):
+    is_range = isinstance(iterated, Counter) and (values is None or context.builder.path not in context.unkept)
+    if is_range or (series is not None and values is None):
         before, marks, fuel = dict(frame.names), context.marks(), context.fuel
         with context.journal.changes() as changes:
             try:
@@ -82,6 +83,7 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
                 return _kept(context, frame, statement, iterated, series, may_lose=may_lose)
             except NeedsUnrollingError:
                 changes.undo()
+        context.unkept.add(context.builder.path)
         frame.names, frame.may_have_left = before, False
         context.release(marks)
         context.fuel = min(context.fuel, fuel)

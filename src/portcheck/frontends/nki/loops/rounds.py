@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -88,6 +88,34 @@ class Plan:
             for key, form in self.forms.items()
         }
         return replace(self, forms=forms, lasting=lasting, variable=variable)
+
+    def of_older(self, age: int) -> Plan:
+        """The plan without the objects made since `age`."""
+
+        def is_older(slot: Slot) -> bool:
+            return isinstance(slot, str) or slot.item.age < age
+
+        return replace(
+            self,
+            forms={slot: form for slot, form in self.forms.items() if is_older(slot)},
+            through_memory=frozenset(filter(is_older, self.through_memory)),
+            places=frozenset(filter(is_older, self.places)),
+            lost={slot: values for slot, values in self.lost.items() if is_older(slot)},
+            forgotten=frozenset(item for item in self.forgotten if item.age < age),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A plan that was found, and when what was going on then had begun: it is taken back in that order."""
+
+    plan: Plan
+    begun: tuple[int, ...]
+
+    def now(self, going_on: Collection[int]) -> Plan:
+        """The plan without objects of what may have been taken back: of what is not going on any more."""
+        ended = next((age for age in self.begun if age not in going_on), None)
+        return self.plan if ended is None else self.plan.of_older(ended)
 
 
 @dataclass(slots=True, eq=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64, DType, dtype_of
 from portcheck.core.source import Span
-from portcheck.frontends.nki.loops.rounds import Plan, Round, Site
+from portcheck.frontends.nki.loops.rounds import Remembered, Round, Site
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.frame import Frame
@@ -90,8 +90,10 @@ class Context:
     loop_depth: int = 0
     carried: list[Sequence[Carried]] = field(default_factory=list)
     rounds: list[Round | None] = field(default_factory=list)
-    plans: dict[tuple[Span, ...], Plan] = field(default_factory=dict)
+    plans: dict[tuple[Span, ...], Remembered] = field(default_factory=dict)
     """What was found out about the rounds of each loop that was evaluated, by how it was reached."""
+    unkept: set[tuple[Span, ...]] = field(default_factory=set)
+    """The loops that had to be evaluated round by round, by how they were reached."""
     site: Site | None = None
     inlining: int = 0
     fuel: int = FUEL

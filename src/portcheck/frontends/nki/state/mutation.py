@@ -180,6 +180,10 @@ class Journal:
 
     open: list[Changes] = field(default_factory=list)
 
+    def going_on(self) -> tuple[int, ...]:
+        """When what may be taken back began, the outermost first."""
+        return tuple(changes.since for changes in self.open)
+
     def note(self, item: Changing) -> None:
         """Notes what `item` holds wherever it did not change yet; raises UnfollowedError for a copy of an element."""
         if not isinstance(item, Frame) and item.origin is not None:
