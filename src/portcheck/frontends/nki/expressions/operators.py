@@ -14,7 +14,7 @@ from portcheck.frontends.nki.lowering.products import matmul
 from portcheck.frontends.nki.objects.attributes import items_of
 from portcheck.frontends.nki.python.texts import combined_texts
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedError
 from portcheck.frontends.nki.state.mutation import alike
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.values.arithmetic import binary, is_number, known, literal, unary
@@ -62,6 +62,8 @@ _LOGICAL = {Operator.BITWISE_AND: Operator.LOGICAL_AND, Operator.BITWISE_OR: Ope
 def binary_operation(context: Context, kind: type[cst.CSTNode], left: Value, right: Value, text: str) -> Value:
     """`left operator right`."""
     left, right = context.certain(left), context.certain(right)
+    if _refuses(context, left, right) or _refuses(context, right, left):
+        raise RaisedError  # in this arm of a branch, which nothing takes then
     if kind is cst.MatrixMultiply and is_tile(context, left) and is_tile(context, right):
         return product_of_tiles(context, left, right)
     if kind not in BINARY:
@@ -74,6 +76,11 @@ def binary_operation(context: Context, kind: type[cst.CSTNode], left: Value, rig
     if is_tile(context, left) or is_tile(context, right):
         return on_tiles(context, sign, operator, left, right, text)
     return numbers(context, operator, left, right, text)
+
+
+def _refuses(context: Context, one: Value, other: Value) -> bool:
+    """Whether one operand is `None` in this arm, with which Python computes nothing, and the other is plain."""
+    return context.is_chosen(one) and (isinstance(other, Nothing | View | Result) or is_number(other))
 
 
 def numbers(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value:

@@ -101,7 +101,7 @@ def subscript(context: Context, target: Value, chosen: Sequence[Value], hint: st
         case Unknown(name, reason, parts):
             tiles = (item for item in chosen if isinstance(item, View | Result))
             return Unknown(text, reason, (*parts, *tiles), target.kind)
-        case Nothing() if context.holding:
+        case Nothing() if context.is_chosen(target):
             raise RaisedError  # in this arm of a branch, which nothing takes then
         case _:
             return context.unknown(text, "indexing something that is not a tile", target, kind=OpaqueKind.MEMORY)

@@ -30,7 +30,7 @@ from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedErro
 from portcheck.frontends.nki.values.data import as_view
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.values.tiles import Result, View
-from portcheck.frontends.nki.values.values import Nothing, Parameter, Value
+from portcheck.frontends.nki.values.values import Items, Parameter, Value
 from portcheck.ir import Opaque, OpaqueKind, ValueType, operations
 from portcheck.knowledge import Role, Semantics
 
@@ -153,7 +153,7 @@ def lower_call(call: Call) -> Value:
         with call.context.builder.region() as body:
             value = handler(call)
     except MisunderstoodError as error:
-        if call.context.holding and _is_without_operand(call):
+        if _is_without_operand(call):
             raise RaisedError from None  # in this arm of a branch, which nothing takes then
         return not_understood(call, f"{call.via}: {error}", error.kind)
     finally:
@@ -170,9 +170,15 @@ def lower_call(call: Call) -> Value:
 
 
 def _is_without_operand(call: Call) -> bool:
-    """Whether `call` is given `None` for something that it cannot do without."""
+    """Whether `call` is given `None`, in this arm of a branch, for something that it cannot do without."""
     needed = (parameter.name for parameter in call.api.parameters if parameter.default is None)
-    return any(isinstance(call.values.get(name), Nothing) for name in needed)
+    return any(_is_missing(call.context, call.values.get(name)) for name in needed)
+
+
+def _is_missing(context: Context, value: Value | None) -> bool:
+    """Whether `value` is `None` in this arm, or a shape with that for a size."""
+    sizes = value.held if isinstance(value, Items) and not value.lost else []
+    return any(map(context.is_chosen, (value, *sizes)))
 
 
 def _is_format(context: Context, value: Value) -> bool:

@@ -20,7 +20,7 @@ from portcheck.frontends.nki.state.recorder import Recorder
 from portcheck.frontends.nki.values.arithmetic import implied
 from portcheck.frontends.nki.values.callables import Function
 from portcheck.frontends.nki.values.tiles import Buffer, Dimension, Grid, Result, View
-from portcheck.frontends.nki.values.values import Either, Items, Unknown, Value
+from portcheck.frontends.nki.values.values import Either, Items, Nothing, Unknown, Value
 from portcheck.ir import Apply, Assume, Axis, Expr, Opaque, OpaqueKind, Operator, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
@@ -139,8 +139,15 @@ class Context:
             holds = self.holds(value.condition)
             if holds is None:
                 return value
-            value = value.first if holds else value.second
+            condition, value = value.condition, value.first if holds else value.second
+            if isinstance(value, Nothing):
+                return Nothing(condition)
         return value
+
+    def is_chosen(self, value: Value | None) -> bool:
+        """Whether `value` is `None` because of a condition of the arm that is being evaluated, and else another."""
+        condition = value.chosen_by if isinstance(value, Nothing) else None
+        return condition is not None and self.holds(condition) is not None
 
     def holds(self, condition: Expr) -> bool | None:
         """Whether the arm of a branch that is being evaluated is one where `condition` holds; None where it is open."""

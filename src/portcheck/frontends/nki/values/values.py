@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Python's `None`."""
+    """Python's `None`; `chosen_by` is the condition by which an arm of a branch has it instead of another value."""
+
+    chosen_by: Expr | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
