@@ -71,7 +71,8 @@ def test_a_kernel_that_is_given_up_returns_nothing_that_is_not_there() -> None:
 
 def test_a_kernel_of_which_every_arm_ends_in_an_error_is_not_empty_without_a_word() -> None:
     made = kernel(
-        "t = None\nif n > 3:\n    nisa.memset(t[0], 0.0)\nelse:\n    nisa.memset(t[1], 0.0)\nnisa.memset(a, 1.0)"
+        "t, u = a, b\nif n > 3:\n    t = None\nelse:\n    u = None\n"
+        "if n > 3:\n    nisa.memset(t[0], 0.0)\nelse:\n    nisa.memset(u[1], 0.0)\nnisa.memset(a, 1.0)"
     )
     assert [op.reason for op in opaques(made)][-1] == "every way through the kernel that was followed ends in an error"
 
