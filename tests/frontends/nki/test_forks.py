@@ -52,7 +52,7 @@ def test_what_one_arm_puts_into_a_table_may_be_missing() -> None:
 
 
 def test_the_calls_of_a_kernel_that_is_given_up_are_noted() -> None:
-    loops = "for t in [a] * 60:\n    for u in [b] * 60:\n"
+    loops = "for t in [a] * 90:\n    for u in [b] * 90:\n"
     loops += "        nisa.memset(u, 1.0 + 1.0)\n        v = [1, 2, 3, 4, 5, 6]\n"
     made = program(f"{loops}clear(a)\nnisa.tensor_copy(dst=a, src=b)", "def clear(t):\n    nisa.memset(t, 0.0)\n")
     assert "the kernel is too long to be evaluated" in [op.reason for op in opaques(made.kernels[0])]
@@ -62,7 +62,7 @@ def test_the_calls_of_a_kernel_that_is_given_up_are_noted() -> None:
 
 def test_a_kernel_that_is_given_up_returns_nothing_that_is_not_there() -> None:
     early = "if n > 3:\n    y = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n    return y\n"
-    loops = "for t in [a] * 60:\n    for u in [b] * 60:\n"
+    loops = "for t in [a] * 90:\n    for u in [b] * 90:\n"
     loops += "        nisa.memset(u, 1.0 + 1.0)\n        v = [1, 2, 3, 4, 5, 6]\n"
     made = program(f"{early}{loops}")
     assert "the kernel is too long to be evaluated" in [op.reason for op in opaques(made.kernels[0])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -64,6 +65,15 @@ _IS_LEAF = _Leaves()
 def inner_children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes directly below `node`, in order, that have nodes below themselves."""
     return [child for child in children(node) if not _IS_LEAF[type(child)]]
+
+
+def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """`node` and all nodes below it, in no order that means something."""
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        yield item
+        stack.extend(children(item))
 
 
 @lru_cache(maxsize=1024)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from portcheck.frontends.nki.state.learning import Known, Learned
     from portcheck.frontends.nki.state.scope import Scope
 
-FUEL = 60_000
+FUEL = 120_000
 """Syntax nodes evaluated for one kernel; what is left after that is opaque."""
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from portcheck.frontends.nki.objects.classes import functions_of
 from portcheck.frontends.nki.source.imports import is_nki
-from portcheck.frontends.nki.source.trees import assigned_names, children, read_names
+from portcheck.frontends.nki.source.trees import assigned_names, children, inside, read_names
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import ForkError, RaisedError
 from portcheck.frontends.nki.state.flow import Flow
@@ -46,7 +46,7 @@ def skipped_value(
 ) -> Unknown:
     """The value of an expression that is not read; kept as an operation if evaluating it may do something."""
     text = frame.segment.text(node)
-    if not any(isinstance(item, _EFFECTS) for item in _inside(node)):
+    if not any(isinstance(item, _EFFECTS) for item in inside(node)):
         return context.unknown(text, reason, kind=kind)
     found = _keep(context, frame, node, reason, "", kind)
     return context.unknown(context.fresh_symbol(text), reason, *found, kind=kind)
@@ -242,18 +242,10 @@ def _settled(context: Context, value: Value) -> Value:
     return (as_view(context, value) or value) if isinstance(value, Result) else value
 
 
-def _inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    stack = [node]
-    while stack:
-        item = stack.pop()
-        yield item
-        stack.extend(children(item))
-
-
 @lru_cache(maxsize=4096)
 def _told(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     """The calls, attributes and declarations of outer names in `node`."""
-    return tuple(item for item in _inside(node) if isinstance(item, _TOLD))
+    return tuple(item for item in inside(node) if isinstance(item, _TOLD))
 
 
 def may_leave(node: cst.CSTNode, in_loop: bool = False) -> bool:

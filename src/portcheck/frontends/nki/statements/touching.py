@@ -6,12 +6,13 @@ import builtins
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import libcst as cst
 
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.source.imports import is_nki
-from portcheck.frontends.nki.source.trees import children
+from portcheck.frontends.nki.source.trees import inside
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
@@ -41,24 +42,12 @@ class Touched:
 
     def add(self, context: Context, frame: Frame, node: cst.CSTNode) -> None:
         """Adds what `node`, whose names are those of `frame`, may change itself."""
-        stack = [node]
-        while stack:
-            item = stack.pop()
-            stack.extend(children(item))
-            for target in _targets(item):
-                self._add_target(target)
-            if isinstance(item, cst.AugAssign) and isinstance(item.target, cst.Name):
-                self.has_lists = True
-            elif isinstance(item, cst.Name) and item.value in _BY_NAME:
-                self.has_all = True
-            elif isinstance(item, cst.Call):
-                self._add_call(context, frame, item.func)
-
-    def _add_target(self, target: cst.CSTNode) -> None:
-        if isinstance(target, cst.Attribute):
-            self.attributes.add(target.attr.value)
-        elif isinstance(target, cst.Subscript):
-            self.has_lists = True
+        text = _text_of(node)
+        self.attributes |= text.attributes
+        self.has_lists = self.has_lists or text.has_lists
+        self.has_all = self.has_all or text.has_all
+        for called in text.called:
+            self._add_call(context, frame, called)
 
     def _add_call(self, context: Context, frame: Frame, called: cst.CSTNode) -> None:
         words: list[str] = []
@@ -97,6 +86,29 @@ class Touched:
                 changing(context, item)
                 text = context.fresh_symbol(name)
                 item.held[name] = Unknown(text, reason, () if before is None else (before,), OpaqueKind.CONTROL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What a text says of what it may change, whatever its names stand for, and what it calls."""
+
+    attributes: frozenset[str]
+    has_lists: bool
+    has_all: bool
+    called: tuple[cst.CSTNode, ...]
+
+
+@lru_cache(maxsize=4096)
+def _text_of(node: cst.CSTNode) -> _Text:
+    items = list(inside(node))
+    targets = [target for item in items for target in _targets(item)]
+    changes_name = any(isinstance(item, cst.AugAssign) and isinstance(item.target, cst.Name) for item in items)
+    return _Text(
+        frozenset(target.attr.value for target in targets if isinstance(target, cst.Attribute)),
+        changes_name or any(isinstance(target, cst.Subscript) for target in targets),
+        any(isinstance(item, cst.Name) and item.value in _BY_NAME for item in items),
+        tuple(item.func for item in items if isinstance(item, cst.Call)),
+    )
 
 
 def _is_plain(name: str) -> bool:
