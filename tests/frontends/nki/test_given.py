@@ -110,3 +110,15 @@ def test_what_cannot_be_left_out_is_given() -> None:
     made = program(body, BEFORE, "x, m: Optional[Manager] = None")
     assert not opaques(made.kernels[0])
     assert _rows(made) == "4"
+
+
+@pytest.mark.parametrize(
+    ("test", "rows"),
+    {
+        "an object": ("not m", "3"),
+        "a list of none": ("not m.tiles", "2"),
+        "a list of some": ("not m.scopes", "3"),
+    }.values(),
+)
+def test_not_of_what_is_no_number_is_known(test: str, rows: str) -> None:
+    assert _rows(program(f"rows = 2 if {test} else 3\n" + TILE.format("rows"), BEFORE, "x, m: Manager")) == rows

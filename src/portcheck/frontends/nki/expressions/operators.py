@@ -18,11 +18,23 @@ from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedErro
 from portcheck.frontends.nki.state.mutation import alike
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.values.arithmetic import binary, is_number, known, literal, unary
+from portcheck.frontends.nki.values.callables import BoundMethod, Class, Function
 from portcheck.frontends.nki.values.data import as_number, operand
 from portcheck.frontends.nki.values.flags import some_flag
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.values.tiles import Grid, Result, View
-from portcheck.frontends.nki.values.values import NONE, Either, External, Format, Items, Nothing, Text, Unknown, Value
+from portcheck.frontends.nki.values.values import (
+    NONE,
+    Either,
+    External,
+    Format,
+    Items,
+    Nothing,
+    Table,
+    Text,
+    Unknown,
+    Value,
+)  # fmt: skip
 from portcheck.frontends.nki.values.values import Parameter as KernelParameter
 from portcheck.frontends.nki.values.views import combined
 from portcheck.ir import PREDICATES, Apply, Expr, OpaqueKind, Operator, Space, ValueType
@@ -119,15 +131,19 @@ def unary_operation(context: Context, kind: type[cst.CSTNode], value: Value, tex
         if operator is Operator.BITWISE_NOT and _is_predicate(value):
             operator = Operator.LOGICAL_NOT
         return Grid(unary(operator, value.expression), value.dimensions)
-    if operator is Operator.LOGICAL_NOT and isinstance(value, Nothing | Text | Items | External):
-        empty = isinstance(value, Nothing) or value in (Text(""),) or (isinstance(value, Items) and not value.values)
-        return literal(empty)
+    if operator is Operator.LOGICAL_NOT and isinstance(value, _WITH_TRUTH):
+        is_true = context.truth(context, value)
+        return (
+            literal(not is_true) if is_true is not None else context.unknown(text, "what is true is not known", value)
+        )
     number = as_number(context, value)
     return (
         unary(operator, number) if number is not None else context.unknown(text, "the operand is not understood", value)
     )
 
 
+_WITH_TRUTH = (Nothing, Text, External, Items, Table, Class, Function, BoundMethod)
+"""Values that are no numbers and of which it is known whether Python takes them as true."""
 _UNARY: Mapping[type[cst.CSTNode], Operator] = {
     cst.Minus: Operator.NEGATE,
     cst.Not: Operator.LOGICAL_NOT,
