@@ -8,7 +8,7 @@ from portcheck.ir import Apply, Branch, Compute, Const, Opaque, Operator, Store,
 from portcheck.ir.uses import UseKind
 from portcheck.ir.verify import verify
 
-ENUMERATION = "from enum import Enum\n\n\nclass Kind(Enum):\n    A = 1\n    B = 2\n"
+ENUMERATION = "from enum import Enum\n\n\nclass Kind(Enum):\n    A = 1\n    B = 2\n    C = 3\n"
 
 
 def test_a_tuple_that_holds_one_of_two_values_is_asked_for_once() -> None:
@@ -29,6 +29,26 @@ def test_where_a_parameter_is_one_member_it_is_no_other() -> None:
     assert [op.access.buffer for op in stores(outer.then)] == ["b"]
     assert [op.access.buffer for op in stores(outer.otherwise)] == ["a"]
     assert len(inner) == 1
+
+
+CHOSEN = """
+def chosen(kind):
+    if kind == Kind.A:
+        return nl.exp
+    elif kind == Kind.B:
+        return nl.tanh
+    elif kind == Kind.C:
+        return nl.square
+"""
+
+
+def test_a_member_that_is_none_of_the_others_is_the_last() -> None:
+    body = "nisa.activation(dst=a, op=chosen(kind), data=b)"
+    made = kernel(body, ENUMERATION + CHOSEN, "x, kind: Kind")
+    assert opaques(made) == []
+    assert len(stores(made.body)) == 3
+    for parameters in ("x, kind: Optional[Kind]", "x, kind"):
+        assert len(opaques(kernel(body, f"from typing import Optional\n{ENUMERATION}{CHOSEN}", parameters))) == 1
 
 
 def test_a_comparison_with_a_member_is_the_same_condition_wherever_it_is_written() -> None:

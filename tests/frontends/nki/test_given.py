@@ -122,3 +122,23 @@ def test_what_cannot_be_left_out_is_given() -> None:
 )
 def test_not_of_what_is_no_number_is_known(test: str, rows: str) -> None:
     assert _rows(program(f"rows = 2 if {test} else 3\n" + TILE.format("rows"), BEFORE, "x, m: Manager")) == rows
+
+
+TAKEN = "make is taken to make a tile of its own of the shape and dtype that it is given"
+
+
+@pytest.mark.parametrize("call", ["make(({}, 8), nl.float32)", "make(shape=({}, 8), dtype=nl.float32, name='t')"])
+def test_a_function_that_is_called_as_what_makes_a_tile_makes_one(call: str) -> None:
+    made = program(f"t = {call.format('x.shape[0]')}\nnisa.memset(t, value=0.0)", "", "x, make")
+    assert not opaques(made.kernels[0])
+    assert _rows(made) == "x.shape[0]"
+    assert TAKEN in made.notes
+
+
+@pytest.mark.parametrize(
+    "call", ["make((64, 8))", "make(64, nl.float32)", "make((64, 8), nl.float32, other=3)", "make((64, 8), x)"]
+)
+def test_another_call_of_what_is_given_is_kept(call: str) -> None:
+    made = program(f"t = {call}\nnisa.memset(t, value=0.0)", "", "x, make")
+    assert opaques(made.kernels[0])
+    assert made.notes == ()

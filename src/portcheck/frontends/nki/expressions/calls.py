@@ -9,6 +9,7 @@ from functools import lru_cache
 import libcst as cst
 
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dtype_of
+from portcheck.frontends.nki.expressions.allocating import allocated
 from portcheck.frontends.nki.expressions.bind import Call, as_dtype, bind
 from portcheck.frontends.nki.lowering import lower_call
 from portcheck.frontends.nki.objects.attributes import items_of
@@ -125,6 +126,8 @@ def call_value(
             return NONE
         case Method(receiver, name):
             return _method(context, receiver, name, via, hint, positional, keywords)
+        case Parameter() if (tile := allocated(context, callee, via, hint, positional, keywords)) is not None:
+            return tile
         case _:
             return kept(context, via, positional, keywords)
 

@@ -119,6 +119,7 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
     kind = _class_of(context, home, annotation)
     if isinstance(kind, External) and _is_tensor(context, kind.name):
         facts.is_tensor = True
+    facts.enumeration = kind if isinstance(kind, Class) and kind.kind is ClassKind.ENUMERATION else None
     if not isinstance(kind, Class) or kind.kind is ClassKind.ENUMERATION or depth >= _NESTED:
         return Parameter(name)
     made = Instance({}, kind.name, owner=kind)

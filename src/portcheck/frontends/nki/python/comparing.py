@@ -149,9 +149,11 @@ def _of_member(context: Context, value: Value, member: Value) -> Expr | None:
     if owner.kind is not ClassKind.ENUMERATION or context.facts[value.name].is_tensor:
         return None
     flags = {item.record: flag_called(f"{value.name} == {owner.name}.{item.record}") for item in members_of(owner)}
-    others = (flag for name, flag in flags.items() if name != member.record)
-    is_other = any(context.holding.get(flag) for flag in others)
-    return literal(False) if is_other else flags.get(member.record)
+    others = [context.holding.get(flag) for name, flag in flags.items() if name != member.record]
+    facts = context.facts[value.name]
+    if facts.enumeration is owner and not facts.is_optional and all(holds is False for holds in others):
+        return literal(True)  # it is none of the others
+    return literal(False) if any(others) else flags.get(member.record)
 
 
 _EQUALITY: Mapping[Operator, type[cst.CSTNode]] = {Operator.EQUAL: cst.Equal, Operator.NOT_EQUAL: cst.NotEqual}

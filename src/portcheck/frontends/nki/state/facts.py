@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from portcheck.frontends.nki.values.callables import Class
 
 
 class Facts:
@@ -14,7 +18,7 @@ class Facts:
 
     __slots__ = (
         "_accessed", "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "_was_given",
-        "is_given", "is_optional", "is_part", "is_written",
+        "enumeration", "is_given", "is_optional", "is_part", "is_written",
     )  # fmt: skip
 
     def __init__(self, *, is_part: bool = False) -> None:
@@ -24,6 +28,8 @@ class Facts:
         """Whether `None` may be given for it."""
         self.is_given = False
         """Whether it cannot be None, although that is its default: the kernel would fail."""
+        self.enumeration: Class | None = None
+        """The enumeration of the port that it is a member of, if its annotation says so."""
         self.is_written = False
         self._was_given = False
         self._is_tensor = False
