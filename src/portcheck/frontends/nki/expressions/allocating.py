@@ -8,7 +8,7 @@ from portcheck.frontends.nki.expressions.bind import as_dtype, as_sizes, bind
 from portcheck.frontends.nki.lowering import lower_call
 from portcheck.frontends.nki.source.imports import LEGACY_ROOT, ROOT
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.values.values import Parameter, Value
+from portcheck.frontends.nki.values.values import Items, Parameter, ShapeOf, Value
 from portcheck.knowledge import ApiVersion, Role, Semantics
 
 
@@ -20,7 +20,8 @@ def allocated(
     if api is None or context.facts[callee.name].is_tensor:
         return None
     call = bind(context, api, via, hint, positional, keywords)
-    shape, dtype = as_sizes(context, call.given(Role.SHAPE)), as_dtype(context, call.given(Role.DTYPE))
+    given, dtype = call.given(Role.SHAPE), as_dtype(context, call.given(Role.DTYPE))
+    shape = as_sizes(context, given) if isinstance(given, Items | ShapeOf) else None
     if call.misfits or call.passed_over or not shape or dtype is None:
         return None
     context.assume(f"{callee.name} is taken to make a tile of its own of the shape and dtype that it is given")
