@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.frontends.nki.reading import opaques, program
 
-from portcheck.ir import Alloc, Kernel, operations
+from portcheck.ir import Alloc, Kernel, Program, operations
 
 BEFORE = """
 from dataclasses import dataclass
@@ -52,3 +52,34 @@ def test_fields_stay_what_they_are_and_nothing_is_known_beyond(after: str) -> No
 
 def test_nothing_is_worked_out_of_what_may_be_none() -> None:
     assert opaques(_kernel(DERIVED, "half", "Optional[Sizes] = None"))
+
+
+CHOSEN = """
+    whole: bool = {}
+
+    def __post_init__(self):
+        self.half = self.columns // 2
+        if self.whole:
+            self.columns = {}
+"""
+
+
+def _chosen(default: str, columns: str, attribute: str) -> Program:
+    before = BEFORE.format("pass").partition("    def __post_init__")[0].rstrip() + CHOSEN.format(default, columns)
+    return program(USE.format(attribute), before, "s: Sizes")
+
+
+def test_a_flag_that_decides_whether_a_field_is_set_again_is_its_default() -> None:
+    made = _chosen("False", "8", "half")
+    assert not opaques(made.kernels[0])
+    assert made.notes == (
+        "s.whole is taken to be its default",
+        "s is taken to be as Sizes makes it: no field was set again",
+    )
+
+
+def test_a_flag_that_decides_nothing_is_open() -> None:
+    assert _chosen("False", "self.columns", "columns + 8 * s.whole").notes == (
+        "s is taken to be as Sizes makes it: no field was set again",
+    )
+    assert opaques(_chosen("True", "8", "half").kernels[0])
