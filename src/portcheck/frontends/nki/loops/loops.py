@@ -10,8 +10,9 @@ from portcheck.frontends.nki.loops.carrying import before_body
 from portcheck.frontends.nki.loops.keeping import Kept, keep
 from portcheck.frontends.nki.loops.slots import put_into, value_in
 from portcheck.frontends.nki.objects.attributes import bind_target, items_of
+from portcheck.frontends.nki.python.comprehensions import taken_in_turns
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import NeedsUnrollingError
+from portcheck.frontends.nki.state.failure import NeedsUnrollingError, UnfollowedError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import take_first
@@ -69,9 +70,15 @@ def _whole(context: Context, frame: Frame, statement: cst.For | cst.While, run: 
 
 
 def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
+    if isinstance(statement.iter, cst.GeneratorExp):
+        elements = taken_in_turns(context, frame, statement.iter)
+        if elements is not None:
+            return _unrolled(context, frame, statement, elements)
     iterated = _in_sight(context, context.evaluate(context, frame, statement.iter, ""))
     if isinstance(iterated, Items) and iterated.once and iterated.series is None:
         return _unrolled(context, frame, statement, _one_by_one(context, iterated))
+    if id(iterated) in context.lazy:
+        raise UnfollowedError("a generator that computes takes turns with what uses it")
     values = items_of(context, iterated)
     series = series_of(context, iterated)
     is_range = isinstance(iterated, Counter) and (values is None or context.builder.path not in context.unkept)

@@ -12,6 +12,7 @@ from portcheck.frontends.nki.python.texts import text_of, unknown_text
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.state.mutation import made_lazily
+from portcheck.frontends.nki.state.watching import watch_arguments
 from portcheck.frontends.nki.values.arithmetic import literal
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import as_iterator
@@ -55,7 +56,7 @@ def python_call(context: Context, name: str, arguments: Arguments, keywords: Key
         if word in SEQUENCES:
             if word not in ITERATORS:
                 return SEQUENCES[word](context, arguments, keywords, invoke)
-            return _iterator(context, lambda: SEQUENCES[word](context, arguments, keywords, invoke))
+            return _iterator(context, arguments, lambda: SEQUENCES[word](context, arguments, keywords, invoke))
         return _OTHERS[word](context, arguments) if word in _OTHERS else None
     except MisunderstoodError as error:
         return context.unknown(f"{word}()", f"{word}: {error}", *arguments, kind=error.kind)
@@ -66,12 +67,14 @@ _SILENT = frozenset({"print", "warn", "debug", "info"})
 _TYPES = frozenset({"object", "type", "property", "staticmethod", "classmethod", "Exception", "ValueError"})
 
 
-def _iterator(context: Context, make: Callable[[], Value | None]) -> Value | None:
+def _iterator(context: Context, arguments: Arguments, make: Callable[[], Value | None]) -> Value | None:
     """What `make` gives, as what gives its elements once."""
+    watches = watch_arguments(context, arguments)
     with made_lazily(context) as made:
         found = make()
         if isinstance(found, Items):
             made.append(as_iterator(found))
+            found.watches = watches
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 
@@ -13,10 +13,11 @@ from portcheck.frontends.nki.objects.attributes import bind_target, items_of
 from portcheck.frontends.nki.python.sequences import without_repeats
 from portcheck.frontends.nki.source.trees import names_bound_around
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import NeedsUnrollingError
+from portcheck.frontends.nki.state.failure import NeedsUnrollingError, UnfollowedError
 from portcheck.frontends.nki.state.flow import Flow
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import made_lazily
+from portcheck.frontends.nki.state.watching import watch_expression
 from portcheck.frontends.nki.statements.skipping import skipped_value
 from portcheck.frontends.nki.values.series import as_iterator, element, series_of
 from portcheck.frontends.nki.values.values import Counter, Items, Table, Value
@@ -29,7 +30,32 @@ def comprehension(context: Context, frame: Frame, node: cst.CSTNode, hint: str) 
         found = _made(context, frame, node, hint)
         if isinstance(node, cst.GeneratorExp) and isinstance(found, Items):
             made.append(as_iterator(found))
+            found.watches = watch_expression(context, frame, node)
     return found
+
+
+def taken_in_turns(context: Context, frame: Frame, node: cst.GeneratorExp) -> Iterator[Value] | None:
+    """The elements of a generator expression, each worked out when it is asked for; None where that is not followed."""
+    clause = node.for_in
+    marks = context.marks()
+    with context.builder.region() as body, context.journal.changes() as changes:
+        values = items_of(context, context.evaluate(context, frame, clause.iter, ""))
+    if values is None or clause.inner_for_in is not None:
+        changes.undo()
+        context.release(marks)
+        return None
+    context.builder.adopt(body)
+    return _in_turns(context, _inner(frame, node), node, values)
+
+
+def _in_turns(context: Context, inner: Frame, node: cst.GeneratorExp, values: Sequence[Value]) -> Iterator[Value]:
+    for value in values:
+        is_bound = bind_target(inner, node.for_in.target, value, context)
+        decided = [context.truth(context, context.evaluate(context, inner, test.test, "")) for test in node.for_in.ifs]
+        if not is_bound or None in decided:
+            raise UnfollowedError("a generator expression over something that is not known")
+        if all(decided):
+            yield context.evaluate(context, inner, node.elt, "")
 
 
 def _made(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:

@@ -124,6 +124,26 @@ def names_bound_around(comprehension: cst.CSTNode) -> frozenset[str]:
     return frozenset(found)
 
 
+def names_of_clauses(comprehension: cst.BaseComp) -> frozenset[str]:
+    """The names that the `for` clauses of a comprehension bind, in it."""
+    found: set[str] = set()
+    clause: cst.CompFor | None = comprehension.for_in
+    while clause is not None:
+        found.update(_names_in_target(clause.target))
+        clause = clause.inner_for_in
+    return frozenset(found)
+
+
+def names_of_parameters(function: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The names of the parameters of a function, those with stars too."""
+    import libcst as cst
+
+    given = function.params
+    starred = [item for item in (given.star_arg, given.star_kwarg) if isinstance(item, cst.Param)]
+    every = (*given.posonly_params, *given.params, *given.kwonly_params, *starred)
+    return frozenset(item.name.value for item in every)
+
+
 @lru_cache(maxsize=4096)
 def assigned_names(body: cst.CSTNode) -> tuple[str, ...]:
     """The names that `body` binds by assignment, in order of first appearance; loop variables included."""

@@ -49,6 +49,8 @@ def _check_in_time(context: Context, item: Items) -> None:
     _, made = context.lazy.get(id(item), (item, context.builder.next_id))
     if made != context.builder.next_id:
         raise UnfollowedError("a generator that computes takes turns with what uses it")
+    if any(watch.has_changed(context) for watch in item.watches):
+        raise UnfollowedError("what a generator reads changed between where it is made and where it is used")
 
 
 @contextmanager
@@ -179,6 +181,8 @@ class Journal:
     """The changes since each point that something may want to go back to, the innermost last."""
 
     open: list[Changes] = field(default_factory=list)
+    log: list[Changing] = field(default_factory=list)
+    """What changed, in order."""
 
     def going_on(self) -> tuple[int, ...]:
         """When what may be taken back began, the outermost first."""
@@ -188,6 +192,8 @@ class Journal:
         """Notes what `item` holds wherever it did not change yet; raises UnfollowedError for a copy of an element."""
         if not isinstance(item, Frame) and item.origin is not None:
             raise UnfollowedError("an element of a list of unknown length is changed")
+        if not self.log or self.log[-1] is not item:
+            self.log.append(item)
         for changes in self.open:
             if id(item) not in changes.before:
                 changes.before[id(item)] = (item, state_of(item))

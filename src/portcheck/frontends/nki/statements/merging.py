@@ -213,7 +213,7 @@ def _one_object(context: Context, joint: Joint, one: Value, other: Value) -> Val
         return made
     if isinstance(one, Items) and isinstance(other, Items):
         whole = joint.pairing.merged[id(one), id(other)] = Items([], is_list=True)
-        whole.once = one.once
+        whole.once, whole.watches = one.once, (*one.watches, *other.watches)
         entries = _merged_entries(context, joint, dict(enumerate(one.held)), dict(enumerate(other.held)))
         whole.held.extend(entries.values())
         return whole

@@ -168,7 +168,7 @@ class _Substitution:
         self._done[id(value)] = made
         made.lost = value.lost
         if isinstance(value, Items) and isinstance(made, Items):
-            made.origin, made.once = value, value.once
+            made.origin, made.once, made.watches = value, value.once, value.watches
             made.held.extend(self.of(item) for item in value.held)
             made.series = None if value.series is None else self._series(value.series)
         elif isinstance(value, Table) and isinstance(made, Table):

@@ -23,6 +23,7 @@ from portcheck.ir.expr import Expr
 
 if TYPE_CHECKING:
     from portcheck.frontends.nki.state.scope import Scope
+    from portcheck.frontends.nki.state.watching import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ class Items:
     """A tuple, list or set; `lost` is why its elements are not known, if so.
 
     With a `series` it holds that and nothing else. `read` is when its elements were last asked for. An element of a
-    series is a copy of its `origin` and must not change. An iterator gives each of its elements `once`.
+    series is a copy of its `origin` and must not change. An iterator gives each of its elements `once`; they are
+    worked out by what its `watches` look after, when it is asked for them.
     """
 
     held: list[Value]
@@ -94,6 +96,7 @@ class Items:
     series: Series | None = field(default=None, init=False)
     origin: Items | None = field(default=None, init=False, repr=False)
     once: bool = field(default=False, init=False)
+    watches: tuple[Watch, ...] = field(default=(), init=False, repr=False)
     read: int = field(default=BEFORE, init=False, repr=False)
     age: int = field(default_factory=new_age, init=False, repr=False)
     __match_args__ = ("values", "is_list")
