@@ -26,7 +26,7 @@ from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import evaluated_perhaps, skipped_value
 from portcheck.frontends.nki.values.arithmetic import known, literal, unary
 from portcheck.frontends.nki.values.callables import BoundMethod, Class, Function
-from portcheck.frontends.nki.values.data import as_number, load
+from portcheck.frontends.nki.values.data import as_number, kept_number
 from portcheck.frontends.nki.values.flags import condition_of, flag_called, some_flag
 from portcheck.frontends.nki.values.tiles import Grid, View
 from portcheck.frontends.nki.values.values import (
@@ -64,7 +64,7 @@ def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") 
     try:
         value = context.resolve(handler(context, frame, node, hint))
         is_kept = isinstance(value, View) and value.buffer.name in context.kept_numbers
-        return load(context, value, is_tile=False).expression if is_kept and isinstance(value, View) else value
+        return kept_number(context, value) if is_kept and isinstance(value, View) else value
     finally:
         builder.leave()
 

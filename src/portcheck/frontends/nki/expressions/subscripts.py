@@ -294,6 +294,8 @@ def _mesh(context: Context, chosen: Sequence[Value], text: str) -> Value:
 
 
 def _item(context: Context, items: Items, chosen: Sequence[Value], text: str) -> Value:
+    if items.choice is not None:
+        raise ForkError(items.choice.condition)
     if items.lost and all(isinstance(item, View | Result | Nothing) for item in items.held):
         return Unknown(text, items.lost, (NONE, *items.held), OpaqueKind.CONTROL)
     if len(chosen) != 1:

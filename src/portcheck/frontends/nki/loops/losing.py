@@ -76,7 +76,9 @@ class Changed:
 
 def _keeps_its_form(item: Changing, before: State, now: State) -> bool:
     """Whether an object still has what it held, with other values or more of them; a list with as many."""
-    if now.lost != before.lost or now.series is not before.series or len(now.held) < len(before.held):
+    if now.lost != before.lost or now.series is not before.series or now.choice is not before.choice:
+        return False
+    if len(now.held) < len(before.held):
         return False
     return now.held.keys() == before.held.keys() if isinstance(item, Items) else now.held.keys() >= before.held.keys()
 

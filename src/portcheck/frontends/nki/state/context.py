@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from portcheck.core.dtype import INT64, DType, dtype_of
 from portcheck.core.source import Span
 from portcheck.frontends.nki.loops.rounds import Remembered, Round, Site
+from portcheck.frontends.nki.state.choices import Choices
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.joins import Joins
-from portcheck.frontends.nki.state.mutation import Journal
+from portcheck.frontends.nki.state.mutation import Journal, State
 from portcheck.frontends.nki.state.noted import Noted
 from portcheck.frontends.nki.state.recorder import Recorder
 from portcheck.frontends.nki.values.arithmetic import implied
@@ -83,8 +84,8 @@ class Context:
     """The accumulator registers of each engine that has any."""
     shown: dict[tuple[str, str], Buffer] = field(default_factory=dict)
     """The buffers that show another as elements of another dtype, by its name and that of the dtype."""
-    kept_numbers: set[str] = field(default_factory=set)
-    """The registers that hold Python's own numbers, which are too large to be written out where they are used."""
+    kept_numbers: dict[str, View | Expr] = field(default_factory=dict)
+    """The registers that hold Python's own numbers, too large to be written out where they are used, or what was read."""
     via: str = ""
     mask: Grid | Expr | None = None
     loop_depth: int = 0
@@ -119,6 +120,7 @@ class Context:
     """The parameters that were seen to have more dimensions than were assumed."""
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
+    choices: Choices = field(default_factory=Choices)
     lazy: dict[int, tuple[Items, int]] = field(default_factory=dict)
     """The iterators of the statement whose elements were computed, and the next operation when they were."""
     joins: Joins = field(default_factory=Joins)
@@ -135,14 +137,14 @@ class Context:
 
     def resolve(self, value: Value) -> Value:
         """`value`, or the one of two values that the arm of a branch leaves that is being evaluated."""
-        while isinstance(value, Either):
-            holds = self.holds(value.condition)
-            if holds is None:
+        while True:
+            choice = value if isinstance(value, Either) else value.choice if isinstance(value, Items) else None
+            holds = None if choice is None else self.holds(choice.condition)
+            if choice is None or holds is None:
                 return value
-            condition, value = value.condition, value.first if holds else value.second
+            condition, value = choice.condition, choice.first if holds else choice.second
             if isinstance(value, Nothing):
                 return Nothing(condition)
-        return value
 
     def is_chosen(self, value: Value | None) -> bool:
         """Whether `value` is `None` because of a condition of the arm that is being evaluated, and else another."""
@@ -164,12 +166,13 @@ class Context:
         return value
 
     @contextmanager
-    def assuming(self, condition: Expr, holds: bool) -> Iterator[None]:
-        """Evaluates what runs only where `condition` holds, or does not."""
+    def assuming(self, condition: Expr, holds: bool) -> Iterator[dict[int, State]]:
+        """Evaluates what runs only where `condition` holds, or does not; gives what lists hold for that reason."""
         before, asserted = self.holding, self.asserted
         self.holding = {**before, **implied(condition, holds)}
         try:
-            yield
+            with self.choices.taken(self.journal, self.holds) as taken:
+                yield taken
         finally:
             self.holding, self.asserted = before, asserted
 

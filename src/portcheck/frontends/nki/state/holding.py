@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from portcheck.frontends.nki.values.ages import BEFORE
 from portcheck.frontends.nki.values.callables import BoundMethod, Method, Super
-from portcheck.frontends.nki.values.values import Items, Table, Value
+from portcheck.frontends.nki.values.values import Either, Items, Table, Value
 
 
 def reached_from(value: Value | None) -> list[Value]:
-    """`value`, what it holds, and what that holds, each object once."""
+    """`value`, what it holds or may be, and what that holds, each object once."""
     found: list[Value] = []
     seen: set[int] = set()
     stack: list[Value | None] = [value]
@@ -21,8 +21,11 @@ def reached_from(value: Value | None) -> list[Value]:
         match item:
             case Items():
                 inner = [*item.held, *([] if item.series is None else [item.series.element])]
+                inner.extend([] if item.choice is None else [item.choice.first, item.choice.second])
             case Table():
                 inner = list(item.held.values())
+            case Either():
+                inner = [item.first, item.second]
             case Method() | BoundMethod() | Super():
                 inner = [item.receiver]
             case _:

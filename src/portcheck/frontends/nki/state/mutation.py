@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.state.failure import UnfollowedError
+from portcheck.frontends.nki.state.failure import ForkError, UnfollowedError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import same
 from portcheck.frontends.nki.values.tiles import Grid
-from portcheck.frontends.nki.values.values import Items, Key, Series, Table, Value
+from portcheck.frontends.nki.values.values import Either, Items, Key, Series, Table, Value
 from portcheck.ir import Apply, Const, Expr, Ref, Symbol, substitute
 
 if TYPE_CHECKING:
@@ -25,15 +25,18 @@ Changing = Items | Table | Frame
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What an object holds by key or position; for a list its series, if it has one; why it is not known, if so."""
+    """What an object holds by key or position, why it is not known, if so; for a list its series or choice, if any."""
 
     held: dict[Key, Value]
     lost: str = ""
     series: Series | None = None
+    choice: Either | None = None
 
 
 def changing(context: Context, item: Changing) -> None:
-    """Notes what `item` holds; to be called before each change of it."""
+    """Notes what `item` holds; to be called before each change of it. Raises ForkError where it may be one of two."""
+    if isinstance(item, Items) and item.choice is not None:
+        raise ForkError(item.choice.condition)
     context.journal.note(item)
 
 
@@ -81,9 +84,11 @@ def use_up(context: Context, item: Items) -> None:
 def lose(context: Context, item: Items | Table, reason: str) -> None:
     """From now on what `item` holds is not known, nor what it is a copy of."""
     if item.origin is None:
-        changing(context, item)
+        context.journal.note(item)
     else:
         lose(context, item.origin, reason)
+    if isinstance(item, Items):
+        item.choice = None
     item.lost = item.lost or reason
 
 
@@ -101,7 +106,7 @@ def state_of(item: Changing) -> State:
         case Frame():
             return State(dict(item.names.items()))
         case Items():
-            return State(dict(enumerate(item.held)), item.lost, item.series)
+            return State(dict(enumerate(item.held)), item.lost, item.series, item.choice)
         case Table():
             return State(dict(item.held), item.lost)
 
@@ -114,7 +119,7 @@ def put_back(item: Changing, state: State) -> None:
             item.names.update({str(name): value for name, value in state.held.items()})
         case Items():
             item.held[:] = state.held.values()
-            item.lost, item.series = state.lost, state.series
+            item.lost, item.series, item.choice = state.lost, state.series, state.choice
         case Table():
             item.held.clear()
             item.held.update(state.held)
@@ -144,7 +149,9 @@ class Changes:
 
 def _equal(item: Changing, state: State) -> bool:
     now = state_of(item)
-    if now.lost != state.lost or now.series is not state.series or now.held.keys() != state.held.keys():
+    if now.lost != state.lost or now.series is not state.series or now.choice is not state.choice:
+        return False
+    if now.held.keys() != state.held.keys():
         return False
     return all(alike(value, state.held[key]) for key, value in now.held.items())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -16,12 +16,14 @@ from portcheck.frontends.nki.source.trees import children, read_outside
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.state.mutation import Changes, State, changing, put_back, state_of
+from portcheck.frontends.nki.state.mutation import Changes, State, put_back, state_of
 from portcheck.frontends.nki.statements.merging import Joint, merge, merge_objects
 from portcheck.frontends.nki.statements.pairing import Pairing, paired, together
 from portcheck.frontends.nki.statements.returning import emit_return
 from portcheck.frontends.nki.statements.skipping import may_leave
 from portcheck.frontends.nki.values.arithmetic import unary
+from portcheck.frontends.nki.values.data import kept_number
+from portcheck.frontends.nki.values.tiles import View
 from portcheck.frontends.nki.values.values import NONE, Value
 from portcheck.ir import Branch, Expr, Leave, LeaveKind, Op, Operator
 
@@ -75,8 +77,8 @@ def _branch(
     taken = _taking(frame, then, otherwise, rest)
     arms: list[_Arm] = []
     for block, holds in zip(taken, (True, False), strict=True):
-        with context.assuming(condition, holds):
-            arms.append(_arm(context, frame, block))
+        with context.assuming(condition, holds) as decided:
+            arms.append(_arm(context, frame, block, decided))
     takes_rest = taken != [then, otherwise]
     raising = [arm.flow.kind is FlowKind.RAISE for arm in arms]
     if any(raising) and not all(raising):
@@ -90,6 +92,7 @@ def _branch(
     kept = arms if len(running) != 1 else running * 2
     joint = Joint(condition, bodies, _pairing(arms, kept), [arm.names for arm in arms], frame.age)
     value: Value | None = None
+    kept_before = len(context.kept_numbers)
     if all(returning) and frame.depth:
         value = merge(context, joint, {"": first.value or NONE}, {"": second.value or NONE})[""]
     merge_objects(context, joint, kept[0].changes, kept[0].states, kept[1].changes, kept[1].states)
@@ -101,6 +104,9 @@ def _branch(
         frame.names = running[0].names
     if any(bodies):
         context.builder.emit(Branch, via="if", condition=condition, then=tuple(bodies[0]), otherwise=tuple(bodies[1]))
+    for number in list(context.kept_numbers.values())[kept_before:]:
+        if isinstance(number, View):
+            kept_number(context, number)
     if value is not None:
         return Flow(FlowKind.RETURN, value)
     if not running and first.kind is second.kind:
@@ -132,7 +138,7 @@ def _certain(context: Context, frame: Frame, condition: Expr, arms: Sequence[_Ar
     context.assert_that(condition if is_first else unary(Operator.LOGICAL_NOT, condition), "if")
     arm = arms[0] if is_first else arms[1]
     for key, (item, before) in arm.changes.before.items():
-        changing(context, item)
+        context.journal.note(item)
         put_back(item, arm.states.get(key, before))
     frame.names, frame.may_have_left = arm.names, arm.may_have_left
     context.builder.adopt(arm.body[: arm.length])
@@ -156,14 +162,14 @@ class _Arm:
     states: dict[int, State]
 
 
-def _arm(context: Context, frame: Frame, block: Sequence[cst.CSTNode]) -> _Arm:
-    """Evaluates one arm; what it changed is taken back."""
+def _arm(context: Context, frame: Frame, block: Sequence[cst.CSTNode], decided: Mapping[int, State]) -> _Arm:
+    """Evaluates one arm; what it changed is taken back. `decided` is what lists hold for its condition."""
     names, had_left = dict(frame.names), frame.may_have_left
     with context.builder.region() as body, context.journal.changes() as changes:
         flow = context.run(context, frame, block)
         length = len(body)
         _emit_leaving(context, frame, flow)
-    made = _Arm(body, length, flow, frame.names, frame.may_have_left, changes, changes.now())
+    made = _Arm(body, length, flow, frame.names, frame.may_have_left, changes, {**decided, **changes.now()})
     changes.undo()
     frame.names, frame.may_have_left = names, had_left
     return made

@@ -10,7 +10,7 @@ from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.joins import Join
-from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, changing, put_back
+from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, put_back
 from portcheck.frontends.nki.statements.pairing import Pairing
 from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small
@@ -146,6 +146,11 @@ def _is_one_tile(context: Context, name: str, one: View | Result, other: View | 
 
 def _lasting(context: Context, body: list[Op], value: Value) -> Value | None:
     """`value` as something that the text after the branch can use; None if it is nothing there."""
+    if isinstance(value, Either):
+        parts = [_lasting(context, body, part) for part in (value.first, value.second)]
+        if parts[0] is None or parts[1] is None or not context.builder.sees(value.condition):
+            return None
+        return Either(value.condition, parts[0], parts[1])
     if isinstance(value, Result):
         with context.builder.continued(body):
             value = as_view(context, value) or value
@@ -196,7 +201,7 @@ def _is_numeric(value: Value) -> bool:
 def _in_register(context: Context, joint: Joint, name: str, one: Value, other: Value) -> Value:
     """A number that is too large to be written out where it is used: each arm keeps it in a register."""
     view = allocate(context, name, INT64, (), Space.REGISTER, via="if")
-    context.kept_numbers.add(view.buffer.name)
+    context.kept_numbers[view.buffer.name] = view
     for body, value in zip(joint.bodies, (one, other), strict=True):
         with context.builder.continued(body):
             found = as_number(context, value)
@@ -233,15 +238,47 @@ def merge_objects(
         if item.age > joint.pairing.since:
             continue
         one, other = ends.get(key, before), others.get(key, before)
-        changing(context, item)
-        lost = one.lost or other.lost
-        if one.series is not other.series or (isinstance(item, Items) and len(one.held) != len(other.held)):
-            lost = lost or "what it holds depends on a condition that is not known"
-        held = one.held
-        if not lost:
-            sides = _completed(item, one.held, other.held), _completed(item, other.held, one.held)
-            held = _merged_entries(context, joint, *sides)
-        put_back(item, State(held, lost, one.series))
+        context.journal.note(item)
+        put_back(item, _merged_state(context, joint, item, one, other))
+
+
+def _merged_state(context: Context, joint: Joint, item: Changing, one: State, other: State) -> State:
+    """What an object holds that holds `one` or `other` where the arms of a branch end."""
+    is_open = one.series is not other.series or one.choice is not other.choice
+    if isinstance(item, Items) and (is_open or len(one.held) != len(other.held)):
+        choice = _choice(context, joint, item, one, other)
+        if choice is not None:
+            context.choices.add(item)
+        return State({} if choice is not None else one.held, one.lost or other.lost or _OPEN, None, choice)
+    if one.lost or other.lost:
+        return State(one.held, one.lost or other.lost, one.series, one.choice)
+    sides = _completed(item, one.held, other.held), _completed(item, other.held, one.held)
+    return State(_merged_entries(context, joint, *sides), "", one.series)
+
+
+_OPEN = "what it holds depends on a condition that is not known"
+
+
+def _choice(context: Context, joint: Joint, item: Items, one: State, other: State) -> Either | None:
+    """Two lists of which `item` holds what one does; None where the text after the branch cannot use either."""
+    sides: list[Value] = []
+    for state, body in zip((one, other), joint.bodies, strict=True):
+        held = [_lasting(context, body, value) for value in state.held.values()]
+        side = Items([value for value in held if value is not None], item.is_list)
+        side.once, side.series = item.once, state.series
+        if (state.lost and state.choice is None) or None in held or _lasting(context, body, side) is None:
+            return None
+        side.lost, side.choice = state.lost, state.choice
+        sides.append(side)
+    if sum(map(_ways, sides)) > CHOICES:
+        return None
+    return Either(joint.condition, sides[0], sides[1])
+
+
+def _ways(value: Value) -> int:
+    """How many things a list may hold."""
+    choice = value.choice if isinstance(value, Items) else None
+    return 1 if choice is None else _ways(choice.first) + _ways(choice.second)
 
 
 def _completed(item: Changing, own: Mapping[Key, Value], other: Mapping[Key, Value]) -> Mapping[Key, Value]:

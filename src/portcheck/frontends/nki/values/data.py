@@ -73,6 +73,14 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
             return None
 
 
+def kept_number(context: Context, view: View) -> Expr:
+    """What a register holds that is written in the arms of one branch only: read once where that is seen."""
+    found = context.kept_numbers.get(view.buffer.name)
+    if found is None or isinstance(found, View) or not context.builder.sees(found):
+        found = context.kept_numbers[view.buffer.name] = load(context, view, is_tile=False).expression
+    return found
+
+
 def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = "") -> View | None:
     """`value` as elements of a buffer: a tensor parameter taken whole, a computed tile stored into its own buffer."""
     match value:

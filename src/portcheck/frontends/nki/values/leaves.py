@@ -15,7 +15,10 @@ from portcheck.ir import Expr
 
 
 def leaves_of(value: Value | None) -> list[Value]:
-    """The values in a list, table or object, each object once, or `value` itself; of a method what it is called on."""
+    """The values in a list, table or object, each object once, or `value` itself; of a method what it is called on.
+
+    Of a choice these are the values in both.
+    """
     return [
         item
         for item in reached_from(value)
@@ -31,6 +34,8 @@ def either_in(context: Context, value: Value | None) -> Either | None:
         item = context.resolve(pending.pop())
         if isinstance(item, Either):
             return item
+        if isinstance(item, Items) and item.choice is not None:
+            return item.choice
         if isinstance(item, Items) and not item.lost and id(item) not in seen:
             seen.add(id(item))
             pending.extend(reversed(item.held))

@@ -53,6 +53,8 @@ def _made_from(context: Context, value: Value) -> Iterator[Value]:
         context.burn()
         if isinstance(item, Items):
             pending.extend(item.held if item.series is None else [item.series.element])
+            choice = item.choice
+            pending.extend([] if choice is None else [choice.condition, choice.first, choice.second])
         else:
             is_call = item.kind is OpaqueKind.CALL and bool(item.parts) and isinstance(item.parts[0], Ref)
             pending.extend(item.parts[is_call:])

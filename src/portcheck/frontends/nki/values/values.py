@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from portcheck.core.dtype import DType
-from portcheck.frontends.nki.state.failure import UnfollowedError
+from portcheck.frontends.nki.state.failure import ForkError, UnfollowedError
 from portcheck.frontends.nki.values.ages import BEFORE, new_age
 from portcheck.frontends.nki.values.callables import (
     Accessed,
@@ -85,8 +85,9 @@ class Series:
 class Items:
     """A tuple, list or set; `lost` is why its elements are not known, if so.
 
-    With a `series` it holds that and nothing else. `read` is when its elements were last asked for. An element of a
-    series is a copy of its `origin` and must not change. An iterator gives each of its elements `once`; they are
+    With a `series` it holds that and nothing else. With a `choice` it holds what one of two other lists does, by a
+    condition that is not known. `read` is when its elements were last asked for. An element of a series is a copy of
+    its `origin` and must not change. An iterator gives each of its elements `once`; they are
     worked out by what its `watches` look after, when it is asked for them.
     """
 
@@ -94,6 +95,7 @@ class Items:
     is_list: bool = False
     lost: str = field(default="", init=False)
     series: Series | None = field(default=None, init=False)
+    choice: Either | None = field(default=None, init=False, repr=False)
     origin: Items | None = field(default=None, init=False, repr=False)
     once: bool = field(default=False, init=False)
     watches: tuple[Watch, ...] = field(default=(), init=False, repr=False)
@@ -103,7 +105,10 @@ class Items:
 
     @property
     def values(self) -> list[Value]:
-        """The elements; raises UnfollowedError where they are not known."""
+        """The elements; raises ForkError where a condition says which, UnfollowedError where they are not known."""
+        if self.choice is not None:
+            self.read = new_age()
+            raise ForkError(self.choice.condition)
         if self.lost or self.series is not None:
             raise UnfollowedError(self.lost or "a list of unknown length is used in a way that is not followed")
         self.read = new_age()
