@@ -44,8 +44,6 @@ def test_what_depends_on_a_condition_is_chosen_by_it(body: str) -> None:
 
 
 LOST = {
-    "appended in one arm": "c = [a]\nif n > 3:\n    c.append(b)\nnisa.memset(c[-1], 0.0)",
-    "appended in one arm and counted": "c = [1]\nif n > 3:\n    c.append(2)\nif len(c) == 1:\n    nisa.memset(a, 0.0)",
     "an attribute of what is not known": "x.q = 3\nif x.q == 3:\n    nisa.memset(a, 0.0)",
 }
 

@@ -291,6 +291,7 @@ def same_space(context: Context, left: Value, right: Value) -> bool | None:
 
 def as_sizes(context: Context, value: Value | None) -> tuple[Expr, ...] | None:
     """A shape: a tuple or list of sizes, or a single size."""
+    value = context.certain(value) if value is not None else None
     if isinstance(value, Items):
         sizes = [as_number(context, item) for item in value.values]
         present = tuple(shortened(context, size) for size in sizes if size is not None)

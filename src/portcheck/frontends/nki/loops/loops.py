@@ -8,14 +8,17 @@ import libcst as cst
 
 from portcheck.frontends.nki.loops.carrying import before_body
 from portcheck.frontends.nki.loops.keeping import Kept, keep
+from portcheck.frontends.nki.loops.rounds import length_of
 from portcheck.frontends.nki.loops.slots import put_into, value_in
 from portcheck.frontends.nki.objects.attributes import bind_target, items_of
 from portcheck.frontends.nki.python.comprehensions import taken_in_turns
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import NeedsUnrollingError, UnfollowedError
+from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError, UnfollowedError
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
+from portcheck.frontends.nki.state.forking import can_fork
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import take_first
+from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import leaves, skip
 from portcheck.frontends.nki.values.arithmetic import known
@@ -26,16 +29,19 @@ from portcheck.frontends.nki.values.stacking import can_unroll
 from portcheck.frontends.nki.values.tiles import View
 from portcheck.frontends.nki.values.values import Counter, Items, Series, Unknown, Value
 from portcheck.ir import (
+    ZERO,
     AxisKind,
     Expr,
     LeaveKind,
     Loop,
     Op,
     OpaqueKind,
+    Operator,
     Range,
     Space,
     Symbol,
     While,
+    apply,
     integer,
 )  # fmt: skip
 from portcheck.knowledge import Form
@@ -56,11 +62,18 @@ def run_for(context: Context, frame: Frame, statement: cst.For) -> Flow:
 
 
 def _whole(context: Context, frame: Frame, statement: cst.For | cst.While, run: Callable[[], Flow]) -> Flow:
-    """The loop, unless some path leaves a loop that is evaluated round by round: then it is skipped as a whole."""
-    before, had_left = dict(frame.names), frame.may_have_left
+    """The loop, unless some path leaves a loop that is evaluated round by round: then it is skipped as a whole.
+
+    Raises ForkError where some path returns from the function by a condition that is the same in every round.
+    """
+    before, had_left, outer = dict(frame.names), frame.may_have_left, context.returning
+    context.returning = None
     with context.builder.region() as body:
         flow = run()
     has_left, frame.may_have_left = frame.may_have_left, had_left
+    returning, context.returning = context.returning, outer
+    if has_left and not had_left and returning is not None and can_fork(context, returning):
+        raise ForkError(returning)
     if leaves(body) or (has_left and not had_left):
         frame.names = before
         reason = "a loop that is left in a way that is not followed"
@@ -84,21 +97,48 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
     is_range = isinstance(iterated, Counter) and (values is None or context.builder.path not in context.unkept)
     if is_range or (series is not None and values is None):
         before, marks, fuel = dict(frame.names), context.marks(), context.fuel
-        with context.journal.changes() as changes:
-            try:
-                may_lose = values is None and not can_unroll(context)
-                return _kept(context, frame, statement, iterated, series, may_lose=may_lose)
-            except NeedsUnrollingError:
+        with context.journal.changes() as changes, context.builder.region() as body:
+            may_lose = values is None and not can_unroll(context)
+            flow = _kept_if_alike(context, frame, statement, iterated, series, may_lose=may_lose)
+            if flow is None or flow.kind is FlowKind.RETURN:
                 changes.undo()
-        context.unkept.add(context.builder.path)
+        if flow is not None and flow.kind is not FlowKind.RETURN:
+            context.builder.adopt(body)
+            return flow
+        if flow is None:
+            context.unkept.add(context.builder.path)
         frame.names, frame.may_have_left = before, False
         context.release(marks)
         context.fuel = min(context.fuel, fuel)
+        if flow is not None:
+            return _once(context, frame, statement, iterated, series)
     if values is None:
         if can_unroll(context) and isinstance(iterated, Counter):
             raise NeedsUnrollingError
         return skip(context, frame, statement, _not_iterated(iterated), kind=OpaqueKind.CONTROL)
     return _unrolled(context, frame, statement, values)
+
+
+def _kept_if_alike(
+    context: Context, frame: Frame, statement: cst.For, iterated: Value, series: Series | None, *, may_lose: bool
+) -> Flow | None:
+    """The loop as a loop; None where its rounds have to be evaluated one by one."""
+    try:
+        return _kept(context, frame, statement, iterated, series, may_lose=may_lose)
+    except NeedsUnrollingError:
+        return None
+
+
+def _once(context: Context, frame: Frame, statement: cst.For, iterated: Value, series: Series | None) -> Flow:
+    """A loop whose first round ends the function, if there is one; raises ForkError where that is not known."""
+    length = length_of(iterated) if isinstance(iterated, Counter) else series.length if series is not None else ZERO
+    has_any = apply(Operator.GREATER, length, ZERO)
+    answer = context.holds(has_any)
+    answer = decided(context, has_any) if answer is None else answer
+    if answer is None:
+        raise ForkError(has_any)
+    first = iterated.start if isinstance(iterated, Counter) else element(series, ZERO) if series is not None else None
+    return _unrolled(context, frame, statement, [first] if answer and first is not None else [])
 
 
 def _one_by_one(context: Context, iterator: Items) -> Iterator[Value]:

@@ -85,7 +85,7 @@ class Context:
     shown: dict[tuple[str, str], Buffer] = field(default_factory=dict)
     """The buffers that show another as elements of another dtype, by its name and that of the dtype."""
     kept_numbers: dict[str, View | Expr] = field(default_factory=dict)
-    """The registers that hold Python's own numbers, too large to be written out where they are used, or what was read."""
+    """The registers of numbers of Python that are too large to be written out where they are used, or their values."""
     via: str = ""
     mask: Grid | Expr | None = None
     loop_depth: int = 0
@@ -104,6 +104,8 @@ class Context:
     """The conditions of the arms that are being evaluated."""
     forked: list[cst.CSTNode] = field(default_factory=list)
     """The statements that are being evaluated for either of two values, once for each time."""
+    returning: Expr | None = None
+    """By which condition some path returns from a function, in the loop that is being evaluated."""
     asserted: tuple[Expr, ...] = ()
     sizes: set[str] = field(default_factory=set)
     """The symbols that stand for sizes of tensors."""

@@ -157,13 +157,16 @@ def _equal(item: Changing, state: State) -> bool:
 
 
 def alike(one: Value, other: Value) -> bool:
-    """Whether both are the same object, or certainly equal numbers."""
+    """Whether both are the same object, or certainly equal numbers, or a choice of those by the same condition."""
     if one is other:
         return True
     if isinstance(one, Const | Symbol | Ref | Apply) and isinstance(other, Const | Symbol | Ref | Apply):
         return one.dtype == other.dtype and same(one, other)
     if isinstance(one, Grid) and isinstance(other, Grid):
         return _are_one_grid(one, other)
+    if isinstance(one, Either) and isinstance(other, Either):
+        is_one = one.condition == other.condition
+        return is_one and alike(one.first, other.first) and alike(one.second, other.second)
     return not isinstance(one, Items) and one == other
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -47,7 +47,11 @@ def run_if(context: Context, frame: Frame, statement: cst.If, rest: Sequence[cst
 
 def fork(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[cst.CSTNode], condition: Expr) -> Flow:
     """Runs `statement` once for where `condition` holds and once for where it does not."""
-    return _branch(context, frame, statement, condition, (statement,), (statement,), rest)
+    breaks = returns_as_breaks(frame.root) if frame.root is not None else frozenset[cst.CSTNode]()
+    returns = isinstance(statement, cst.For | cst.While) and _holds_return(statement, breaks)
+    block = [statement, *rest] if returns else [statement]
+    flow = _branch(context, frame, statement, condition, block, block, rest if len(block) == 1 else ())
+    return replace(flow, is_done=True) if len(block) > 1 else flow
 
 
 def _otherwise(statement: cst.If) -> Sequence[cst.CSTNode]:
@@ -86,6 +90,8 @@ def _branch(
     first, second = (arm.flow for arm in arms)
     running = [arm for arm in arms if arm.flow.kind is FlowKind.NORMAL]
     returning = [arm.flow.kind is FlowKind.RETURN for arm in arms]
+    if any(returning) and not all(returning) and context.rounds and context.returning is None:
+        context.returning = condition
     may_have_left = any(arm.may_have_left for arm in arms)
     frame.may_have_left = may_have_left or bool(frame.depth and any(returning) and not all(returning))
     bodies = [arm.body for arm in arms]
@@ -196,6 +202,15 @@ def _may_return(statement: cst.CSTNode, breaks: frozenset[cst.CSTNode]) -> bool:
     if isinstance(statement, cst.Return):
         return statement not in breaks
     return any(_may_return(part, breaks) for part in children(statement))
+
+
+def _holds_return(node: cst.CSTNode, breaks: frozenset[cst.CSTNode]) -> bool:
+    """Whether `node`, or a loop in it, ends the function; `breaks` are returns that do less."""
+    if isinstance(node, cst.FunctionDef | cst.ClassDef | cst.BaseExpression):
+        return False
+    if isinstance(node, cst.Return):
+        return node not in breaks
+    return any(_holds_return(part, breaks) for part in children(node))
 
 
 def _leaves(body: Sequence[cst.CSTNode], breaks: frozenset[cst.CSTNode]) -> bool:

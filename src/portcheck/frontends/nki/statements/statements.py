@@ -25,6 +25,7 @@ from portcheck.frontends.nki.state.failure import (
     UnfollowedError,
 )
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
+from portcheck.frontends.nki.state.forking import can_fork
 from portcheck.frontends.nki.state.frame import Frame, declare
 from portcheck.frontends.nki.state.mutation import left_over
 from portcheck.frontends.nki.statements import assigning, branching
@@ -37,10 +38,8 @@ from portcheck.frontends.nki.values.leaves import buffers_of, either_in
 from portcheck.frontends.nki.values.stacking import can_unroll
 from portcheck.frontends.nki.values.tiles import Grid
 from portcheck.frontends.nki.values.values import NONE, External, Items, Unknown, Value
-from portcheck.ir import Assume, Expr, OpaqueKind, operations, symbols_in
+from portcheck.ir import Assume, Expr, OpaqueKind, operations
 
-FORKS = 24
-"""Conditions of branches inside one another beyond which a statement is no longer run for either of two values."""
 FORKS_OF_ONE = 4
 """Times that one statement is run for either of two values inside of another such run of it."""
 
@@ -52,7 +51,7 @@ def run_block(context: Context, frame: Frame, body: Sequence[cst.CSTNode]) -> Fl
             if frame.may_have_left and not _is_return(statement):
                 flow = skip(context, frame, statement, "what stands before this may have left the block")
             else:
-                rest = body[place + 1 :] if isinstance(statement, cst.If) else ()
+                rest = body[place + 1 :] if isinstance(statement, cst.If | cst.For | cst.While) else ()
                 flow = _attempt(context, frame, statement, rest)
         if flow.kind is not FlowKind.NORMAL or flow.is_done:
             return Flow(flow.kind, flow.value)
@@ -85,21 +84,13 @@ def _attempt(context: Context, frame: Frame, statement: cst.CSTNode, rest: Seque
     changes.undo()
     context.release(marks)
     frame.names, frame.may_have_left = names, had_left
-    if forked is not None and context.forked.count(statement) < FORKS_OF_ONE and _can_fork(context, forked):
+    if forked is not None and context.forked.count(statement) < FORKS_OF_ONE and can_fork(context, forked):
         context.forked.append(statement)
         try:
             return branching.fork(context, frame, statement, rest, forked)
         finally:
             context.forked.pop()
     return skip(context, frame, statement, str(failure), kind=failure.kind)
-
-
-def _can_fork(context: Context, condition: Expr) -> bool:
-    """Whether `condition` can be asked here: it is open, and uses no result or loop variable that is out of sight."""
-    if context.holds(condition) is not None or len(context.holding) >= FORKS:
-        return False
-    running = {made.variable.name for made in context.rounds if made is not None and made.variable is not None}
-    return context.builder.sees(condition) and not (symbols_in(condition) & context.bound) - running
 
 
 def _run(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[cst.CSTNode]) -> Flow:

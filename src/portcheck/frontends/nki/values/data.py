@@ -64,7 +64,8 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
         case Parameter(name) if not context.facts[name].is_tensor:
             return context.scalar(name)
         case View(Buffer(space=Space.REGISTER), dimensions=()) if is_in_sight(context, value):
-            return load(context, value).expression
+            is_kept = value.buffer.name in context.kept_numbers
+            return kept_number(context, value) if is_kept else load(context, value).expression
         case Unknown(text, _, parts) if text and (not parts or is_fixed(context, value)):
             return context.number_of(value)
         case Either():

@@ -1,0 +1,143 @@
+"""Lists and loops that conditions decide which only a run knows: run for either answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.execution.tiles.ports import NEW, executed, normal
+
+_HEAD = NEW.replace("@nki.jit\n", "")
+_TILE = "nl.ndarray((p, f), dtype=x.dtype, buffer=nl.sbuf)"
+
+
+def result(body: str, flag: int, *shape: int) -> np.ndarray:
+    text = _HEAD + body.replace("def k(", "@nki.jit\ndef k(").replace("TILE", _TILE)
+    done = executed(text, {"x": normal(1, *shape), "flag": flag})
+    return np.asarray(done.results[0])
+
+
+_PAIRS = """
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((n, p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    rows = []
+    for i in nl.affine_range(2):
+        row = []
+        if flag:
+            for j in nl.affine_range(n):
+                t = TILE
+                nisa.dma_copy(dst=t, src=x[j])
+                row.append(t)
+        else:
+            for j in nl.affine_range(0, n, 2):
+                t = nl.ndarray((p, 2, f), dtype=x.dtype, buffer=nl.sbuf)
+                nisa.dma_copy(dst=t[:, 0, :], src=x[j + 1])
+                nisa.dma_copy(dst=t[:, 1, :], src=x[j])
+                row.append(t)
+        rows.append(row)
+    if flag:
+        for j in nl.affine_range(n):
+            nisa.dma_copy(dst=out[j], src=rows[1][j])
+    else:
+        for j in nl.affine_range(n // 2):
+            nisa.dma_copy(dst=out[2 * j], src=rows[1][j][:, 0, :])
+            nisa.dma_copy(dst=out[2 * j + 1], src=rows[1][j][:, 1, :])
+    return out
+"""
+
+
+@pytest.mark.parametrize(("flag", "order"), [(1, [0, 1, 2, 3]), (0, [1, 0, 3, 2])])
+def test_lists_that_two_loops_of_two_arms_fill_are_read_as_what_they_are(flag: int, order: list[int]) -> None:
+    assert np.array_equal(result(_PAIRS, flag, 4, 3, 5), normal(1, 4, 3, 5)[order])
+
+
+_ADDED = """
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    tiles = []
+    for i in range(2):
+        t = TILE
+        nisa.dma_copy(dst=t, src=x[i])
+        tiles.append(t)
+    other = tiles
+    if flag:
+        more = TILE
+        nisa.dma_copy(dst=more, src=x[2])
+        other.append(more)
+    else:
+        tiles.pop()
+    last = tiles[-1]
+    if flag:
+        tiles.append(tiles[0])
+    for t in tiles:
+        nisa.tensor_tensor(dst=last, data1=last, data2=t, op=nl.add)
+    nisa.dma_copy(dst=out, src=last)
+    return out
+"""
+
+
+@pytest.mark.parametrize("flag", [0, 1])
+def test_a_list_that_arms_change_may_be_changed_again_where_the_same_condition_decides(flag: int) -> None:
+    x = normal(1, 3, 4, 5)
+    last = (x[2] if flag else x[0]).copy()
+    for t in [x[0], x[1], last, x[0]] if flag else [last]:
+        last += t
+    assert np.allclose(result(_ADDED, flag, 3, 4, 5), last)
+
+
+_RETURNS = """
+def f(x, out, n, p, f):
+    for i in nl.affine_range(n):
+        t = TILE
+        nisa.dma_copy(dst=t, src=x[n - 1 - i])
+        if out is not None:
+            nisa.dma_copy(dst=out[i], src=t)
+        else:
+            return t
+    return out
+
+def k(x, flag):
+    n, p, f = x.shape
+    whole = nl.ndarray((n, p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=whole, src=x)
+    out = whole if flag else None
+    made = FUNCTION(x, out, n, p, f)
+    if not flag:
+        nisa.dma_copy(dst=whole[1], src=made)
+    return whole
+""".replace("def f(", "def first(").replace("FUNCTION", "first")
+
+
+@pytest.mark.parametrize("flag", [0, 1])
+def test_a_loop_that_returns_by_what_is_the_same_in_each_round_runs_once_or_whole(flag: int) -> None:
+    x = normal(1, 3, 4, 5)
+    expected = x[::-1] if flag else np.stack([x[0], x[2], x[2]])
+    assert np.array_equal(result(_RETURNS, flag, 3, 4, 5), expected)
+
+
+_ONCE = """
+def first(x, out, n):
+    for i in nl.affine_range(n):
+        nisa.dma_copy(dst=out[i], src=x[n - 1 - i])
+        return i + 1
+    return 5
+
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((n, p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    at = first(x, out, flag)
+    nisa.dma_copy(dst=out[n - at], src=x[0])
+    return out
+"""
+
+
+@pytest.mark.parametrize("flag", [0, 3])
+def test_a_loop_whose_first_round_returns_has_one_round_or_none(flag: int) -> None:
+    x = normal(1, 5, 4, 5)
+    expected = x.copy()
+    if flag:
+        expected[0] = x[flag - 1]
+    expected[5 - (1 if flag else 5)] = x[0]
+    assert np.array_equal(result(_ONCE, flag, 5, 4, 5), expected)
