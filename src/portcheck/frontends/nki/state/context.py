@@ -11,7 +11,7 @@ from portcheck.core.dtype import INT64, DType, dtype_of
 from portcheck.core.source import Span
 from portcheck.frontends.nki.loops.rounds import Remembered, Round, Site
 from portcheck.frontends.nki.state.choices import Choices
-from portcheck.frontends.nki.state.facts import Facts
+from portcheck.frontends.nki.state.facts import Facts, sizes_in
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.joins import Joins
@@ -395,9 +395,3 @@ def _fresh(wanted: str, taken: dict[str, None]) -> str:
         name = f"{wanted}_{number}"
     taken[name] = None
     return name
-
-
-def sizes_in(stated: str) -> list[int]:
-    """The sizes of a stated shape."""
-    parts = stated.replace("x", ",").strip("()[] ").split(",")
-    return [int(part) for part in parts if part.strip().isdigit()]

@@ -135,3 +135,9 @@ class Facts:
         self._unnamed.clear()
         self._counts.clear()
         return was_wrong
+
+
+def sizes_in(stated: str) -> list[int]:
+    """The sizes of a stated shape."""
+    parts = stated.replace("x", ",").strip("()[] ").split(",")
+    return [int(part) for part in parts if part.strip().isdigit()]
