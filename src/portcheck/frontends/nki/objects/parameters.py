@@ -17,8 +17,8 @@ from portcheck.frontends.nki.source.expression_trees import Trees, UnreadError, 
 from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.source.parse import empty_segment
 from portcheck.frontends.nki.source.screen import is_too_deep
-from portcheck.frontends.nki.XX
-from portcheck.frontends.nki.state.facts import Facts
+from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.facts import Facts, sizes_in
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.values.callables import Class, ClassKind, Function
