@@ -77,6 +77,14 @@ BAD = [
     ),
     pytest.param(load_apis, NKI + 'semantics = "load"\nsource = "DOC"\n', 'no version says "since"', "", id="no-since"),
     pytest.param(load_apis, NKI + GOOD_NKI + 'order = "random"\n', '"order"', "", id="bad-order"),
+    pytest.param(load_apis, NKI + GOOD_NKI + "numbers.kept = { value = 5 }\n", "source", "", id="no-source-of-number"),
+    pytest.param(
+        load_apis,
+        NKI + GOOD_NKI + 'numbers.kept = { value = 5.5, source = "DOC" }\n',
+        '"value" must be an integer',
+        "",
+        id="broken-number",
+    ),
     pytest.param(
         load_apis,
         NKI + GOOD_NKI + 'versions = [{ since = "0.3", util = "0.4" }]\n',

@@ -252,3 +252,17 @@ def test_whether_a_version_offers_a_name_is_known(name, version, expected):
 
 def test_packed_formats_say_how_many_numbers_they_hold():
     assert [load().nki_dtype(f"nki.language.{name}").elements for name in ("float4_e2m1fn_x4", "float8_e4m3")] == [4, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "numbers"),
+    [
+        ("nki.isa.max8", "0.3", {"found": 8}),
+        ("neuronxcc.nki.isa.local_gather", "0.1/2.22", {"stream": 16}),
+        ("nki.isa.quantize_mx", "0.4", {"group": 8, "quadrant": 32}),
+        ("nki.isa.quantize_mx", "0.6", {"group": 8, "quadrant": 32}),
+        ("nki.isa.memset", "0.6", {}),
+    ],
+)
+def test_numbers_that_no_argument_states_stand_in_every_version_of_a_call(name, version, numbers):
+    assert load().api(name, NkiVersion.parse(version)).numbers == numbers

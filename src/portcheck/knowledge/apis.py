@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -31,7 +31,7 @@ class ApiVersion:
     `order` how its terms are combined. `result_dtype` is a dtype name, "destination" (the tile written decides),
     "operand" (the first source decides), "promote" (legacy promotion rules), "argument" (the dtype argument or its
     default), or "" for no element type; a dtype argument overrides "operand" and "promote". `targets` lists the chips
-    that have it, empty for all.
+    that have it, empty for all. `numbers` are those in what it does that no argument states, by name.
     """
 
     name: str
@@ -49,6 +49,7 @@ class ApiVersion:
     replacement: str
     note: str
     source: str
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def returns_value(self) -> bool:
@@ -110,6 +111,17 @@ def _api(name: str, table: Table, sources: Sources) -> Api:
     return Api(name, forms)
 
 
+def _numbers(table: Table, sources: Sources) -> Mapping[str, int]:
+    """The numbers of an entry, each of which must have a source."""
+    found: dict[str, int] = {}
+    for name, entry in table.items():
+        found[name] = entry.integer("value")
+        sources.cite(entry)
+        entry.finish()
+    table.finish()
+    return found
+
+
 def _version(name: str, table: Table, sources: Sources, base: ApiVersion | None) -> ApiVersion:
     """Decode an entry (`base` is None) or one of its versions, which says only what differs from the entry."""
     form = ApiVersion(
@@ -128,6 +140,7 @@ def _version(name: str, table: Table, sources: Sources, base: ApiVersion | None)
         replacement=table.text("replacement", base.replacement if base else ""),
         note=table.text("note", base.note if base else ""),
         source=sources.cite(table) if base is None or table.has("source") else base.source,
+        numbers=_numbers(table.table("numbers", {}), sources) or (base.numbers if base else {}),
     )
     if base is not None:
         table.finish()

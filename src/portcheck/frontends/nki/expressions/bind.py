@@ -82,6 +82,12 @@ class Call:
         number = self.number(role)
         return known(number) if number is not None else None
 
+    def documented(self, name: str) -> int:
+        """A number in what the call does that no argument states."""
+        if name not in self.api.numbers:
+            raise MisunderstoodError(f"the number {name} is not documented", OpaqueKind.LIBRARY)
+        return self.api.numbers[name]
+
     def flag(self, role: Role) -> bool:
         """Whether the argument that plays `role` is certainly true."""
         value = self.constant(role)

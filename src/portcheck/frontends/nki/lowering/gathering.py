@@ -16,8 +16,8 @@ from portcheck.frontends.nki.values.views import moved, reshape, symbol_of
 from portcheck.ir import Expr, OpaqueKind, Operator, apply, integer
 from portcheck.knowledge import Role
 
-STREAM = 16
-"""Partitions that one processor of the general engine is connected to."""
+STREAM = "stream"
+"""The number that says how many partitions one processor of the general engine is connected to."""
 
 
 def flat(call: Call, value: Value | None) -> View:
@@ -58,17 +58,17 @@ def gather(call: Call) -> Value:
 
 
 def gather_in_stream(call: Call) -> Value:
-    """Elements by indices that lie column by column in the sixteen partitions of a processor, for all of them."""
-    context = call.context
+    """Elements by indices that lie column by column in the partitions of a processor, for all of them."""
+    context, stream = call.context, integer(call.documented(STREAM))
     data, indices = flat(call, call.given(Role.SOURCE)), flat(call, call.given(Role.INDICES))
     width = call.number(Role.SIZE) or integer(1)
-    count = call.number(Role.COUNT) or folded(times(indices.shape[1], integer(STREAM)))
+    count = call.number(Role.COUNT) or folded(times(indices.shape[1], stream))
     if call.given(Role.COUNT) is not None and call.number(Role.COUNT) is None:
         raise MisunderstoodError("how many indices are valid is not known", OpaqueKind.MEMORY)
     partition, place, element = (context.placeholder(extent) for extent in (data.shape[0], count, width))
-    group = apply(Operator.FLOOR_DIVIDE, symbol_of(partition), integer(STREAM))
-    lane = apply(Operator.FLOOR_MODULO, symbol_of(place), integer(STREAM))
-    column = apply(Operator.FLOOR_DIVIDE, symbol_of(place), integer(STREAM))
-    item = gathering(context, indices, [plus(times(group, integer(STREAM)), lane), column])
+    group = apply(Operator.FLOOR_DIVIDE, symbol_of(partition), stream)
+    lane = apply(Operator.FLOOR_MODULO, symbol_of(place), stream)
+    column = apply(Operator.FLOOR_DIVIDE, symbol_of(place), stream)
+    item = gathering(context, indices, [plus(times(group, stream), lane), column])
     view = at_column(data, (partition, place, element), item, plus(symbol_for(item), symbol_of(element)))
     return call.finish(load(context, view), call.given(Role.SOURCE))

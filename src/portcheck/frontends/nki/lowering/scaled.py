@@ -1,7 +1,7 @@
 """Numbers of few bits that share a power of two in groups: how they are made, and products of them.
 
-A group is 8 partitions of 4 numbers each. Four numbers are packed into one unit of storage, and the scales of a group
-stand in the quadrant of 32 partitions that the group lies in, from its first partition on.
+A group is some partitions of as many numbers each as are packed into one unit of storage, and the scales of the groups
+of a quadrant stand in that quadrant, from its first partition on.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from portcheck.ir import (
 )  # fmt: skip
 from portcheck.knowledge import DTypeFacts, Role, Semantics
 
-GROUP = 8
-"""Partitions of a group."""
-QUADRANT = 32
-_BIAS = 127
-"""What is added to the exponent of a scale."""
-_WORD = 16
-"""Bits of a unit of storage whose numbers are smaller than a byte."""
+_GROUP = "group"
+"""The number that says how many partitions a group has."""
+_QUADRANT = "quadrant"
+"""The number that says how many partitions a quadrant has."""
+_SCALE = "float8_e8m0fnu"
+"""The format whose bits a scale in an integer format holds."""
+_BYTE = 8
 
 
 def product(call: Call) -> Value:
@@ -62,14 +62,15 @@ def _numbers(call: Call, data: View, scales: View) -> list[Operand]:
     context = call.context
     facts, inner = _packed(context, data.buffer.dtype)
     partitions, columns = data.dimensions
-    row = _scale_row(symbol_of(partitions))
+    row = _scale_row(call, symbol_of(partitions))
     at = {scales.dimensions[0].symbol: row, scales.dimensions[1].symbol: symbol_of(columns)}
     scale = load(context, moved(scales, data.dimensions, at))
-    if facts.bits == _WORD:
-        words = View(shown_as(context, data.buffer, _unsigned(_WORD)), data.dimensions, (linear(data),))
+    width = facts.bits // facts.elements
+    if width == _BYTE // 2:
+        words = View(shown_as(context, data.buffer, _unsigned(facts.bits)), data.dimensions, (linear(data),))
         bits = cast(context, load(context, words), INT32, call.via)
-        values = [_nibble(call, bits, place * (_WORD // facts.elements)) for place in range(facts.elements)]
-    elif facts.bits == facts.elements * (_WORD // 2):
+        values = [_nibble(call, bits, place * width) for place in range(facts.elements)]
+    elif width == _BYTE:
         shown = shown_as(context, data.buffer, inner)
         begin = times(linear(data), integer(facts.elements))
         views = [View(shown, data.dimensions, (plus(begin, integer(place)),)) for place in range(facts.elements)]
@@ -79,19 +80,32 @@ def _numbers(call: Call, data: View, scales: View) -> list[Operand]:
     return [_times_scale(call, value, scale) for value in values]
 
 
-def _scale_row(partition: Expr) -> Expr:
+def _scale_row(call: Call, partition: Expr) -> Expr:
     """The partition in which the scale of the group that `partition` belongs to stands."""
-    quadrant = times(apply(Operator.FLOOR_DIVIDE, partition, integer(QUADRANT)), integer(QUADRANT))
-    within = apply(Operator.FLOOR_MODULO, partition, integer(QUADRANT))
-    return plus(quadrant, apply(Operator.FLOOR_DIVIDE, within, integer(GROUP)))
+    size, group = integer(call.documented(_QUADRANT)), integer(call.documented(_GROUP))
+    quadrant = times(apply(Operator.FLOOR_DIVIDE, partition, size), size)
+    within = apply(Operator.FLOOR_MODULO, partition, size)
+    return plus(quadrant, apply(Operator.FLOOR_DIVIDE, within, group))
 
 
 def _times_scale(call: Call, value: Operand, scale: Operand) -> Operand:
     """`value` times two to the power that a scale stands for; one in an integer format is that power's biased bits."""
     if scale.dtype.is_float:
         return applied(call, Operator.MULTIPLY, value, scale)
-    power = applied(call, Operator.SUBTRACT, scale, Operand(literal(float(_BIAS)), literal(0.0).dtype))
+    power = applied(call, Operator.SUBTRACT, scale, _number(-_smallest(call)))
     return compute(call.context, Operator.LDEXP, (value, power), FLOAT32, via=call.via)
+
+
+def _smallest(call: Call) -> int:
+    """The smallest exponent of a scale, from which its bits count."""
+    facts = call.context.knowledge.dtype(_SCALE)
+    if facts is None:
+        raise MisunderstoodError(f"{_SCALE} is not known", OpaqueKind.DTYPE)
+    return facts.min_normal_exponent
+
+
+def _number(value: int) -> Operand:
+    return Operand(literal(float(value)), literal(0.0).dtype)
 
 
 def _nibble(call: Call, bits: Operand, shift: int) -> Operand:
@@ -127,8 +141,8 @@ def quantize(call: Call) -> Value:
     target, scales = flat(call, target), flat(call, scales)
     facts, inner = _packed(context, target.buffer.dtype)
     count = facts.elements
-    axes = _axes(context, data, count)
-    value = cast(context, load(context, _grouped(data, axes, count)), FLOAT32, call.via)
+    axes = _axes(call, data, count)
+    value = cast(context, load(context, _grouped(data, axes)), FLOAT32, call.via)
     largest = combine_over(call, Operator.MAXIMUM, single(call, Operator.ABSOLUTE, value), (1, 3))
     exponent = _exponent(call, largest, facts)
     power = compute(context, Operator.NEGATE, (exponent,), FLOAT32, via=call.via)
@@ -137,7 +151,7 @@ def quantize(call: Call) -> Value:
         Cast, via=call.via, operand=shrunk.expression, type=ValueType(inner, shrunk.shape), saturating=True,
         rounding=Rounding.NEAREST_EVEN,
     )  # fmt: skip
-    index = _unit_index(target, axes, count)
+    index = _unit_index(target, axes)
     numbers = View(shown_as(context, target.buffer, inner), tuple(axes), (index,))
     store(context, numbers, Operand(made, inner, shrunk.shape), via=call.via)
     _store_scales(call, scales, axes, exponent)
@@ -150,47 +164,48 @@ def _exponent(call: Call, largest: Operand, facts: DTypeFacts) -> Operand:
     top = math.frexp(facts.max_finite)[1] - 1 - has_headroom
     found = single(call, Operator.EXPONENT, largest)
     lowered = applied(call, Operator.SUBTRACT, found, Operand(literal(float(top)), literal(0.0).dtype))
-    return applied(call, Operator.MAXIMUM, lowered, Operand(literal(float(-_BIAS)), literal(0.0).dtype))
+    return applied(call, Operator.MAXIMUM, lowered, _number(_smallest(call)))
 
 
-def _axes(context: Context, data: View, count: int) -> list[Dimension]:
+def _axes(call: Call, data: View, count: int) -> list[Dimension]:
     """Groups of partitions, partitions of a group, groups of columns, columns of a group."""
+    group = call.documented(_GROUP)
     extents = (
-        divided(data.shape[0], GROUP), integer(GROUP), divided(data.shape[1], count), integer(count),
+        divided(data.shape[0], group), integer(group), divided(data.shape[1], count), integer(count),
     )  # fmt: skip
-    return [context.placeholder(extent) for extent in extents]
+    return [call.context.placeholder(extent) for extent in extents]
 
 
-def _grouped(data: View, axes: Sequence[Dimension], count: int) -> View:
+def _grouped(data: View, axes: Sequence[Dimension]) -> View:
     rows, inner, columns, place = (symbol_of(axis) for axis in axes)
     at = {
-        data.dimensions[0].symbol: plus(times(rows, integer(GROUP)), inner),
-        data.dimensions[1].symbol: plus(times(columns, integer(count)), place),
+        data.dimensions[0].symbol: plus(times(rows, axes[1].extent), inner),
+        data.dimensions[1].symbol: plus(times(columns, axes[3].extent), place),
     }
     return moved(data, axes, at)
 
 
-def _unit_index(target: View, axes: Sequence[Dimension], count: int) -> Expr:
+def _unit_index(target: View, axes: Sequence[Dimension]) -> Expr:
     """Where each number stands among all of the buffer of packed ones."""
     rows, inner, columns, place = (symbol_of(axis) for axis in axes)
     at = {
-        target.dimensions[0].symbol: plus(times(rows, integer(GROUP)), inner),
+        target.dimensions[0].symbol: plus(times(rows, axes[1].extent), inner),
         target.dimensions[1].symbol: columns,
     }
-    return plus(times(linear(moved(target, axes, at)), integer(count)), place)
+    return plus(times(linear(moved(target, axes, at)), axes[3].extent), place)
 
 
 def _store_scales(call: Call, scales: View, axes: Sequence[Dimension], exponent: Operand) -> None:
     context = call.context
     dimensions = [context.placeholder(integer(1)) if place % 2 else axis for place, axis in enumerate(axes)]
-    partition = times(symbol_of(axes[0]), integer(GROUP))
-    at = {scales.dimensions[0].symbol: _scale_row(partition), scales.dimensions[1].symbol: symbol_of(axes[2])}
+    partition = times(symbol_of(axes[0]), axes[1].extent)
+    at = {scales.dimensions[0].symbol: _scale_row(call, partition), scales.dimensions[1].symbol: symbol_of(axes[2])}
     view = moved(scales, dimensions, at)
     if scales.buffer.dtype.is_float:
         one = Operand(literal(1.0), literal(0.0).dtype)
         value = compute(context, Operator.LDEXP, (one, exponent), FLOAT32, via=call.via)
     else:
-        biased = applied(call, Operator.ADD, exponent, Operand(literal(float(_BIAS)), literal(0.0).dtype))
+        biased = applied(call, Operator.ADD, exponent, _number(-_smallest(call)))
         value = cast(context, biased, UINT8, call.via)
     store(context, view, value, via=call.via)
 

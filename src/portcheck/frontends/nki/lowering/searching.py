@@ -33,17 +33,17 @@ from portcheck.ir import (
 from portcheck.knowledge import Role
 
 _FREE = 1
-_TOP = 8
-"""Elements that the instructions of eight find, by their names."""
+_FOUND = "found"
+"""The number that says how many elements an instruction finds."""
 _NOWHERE = (1 << 31) - 1
 _ALL_ONES = -1
 
 
 def top(call: Call) -> Value:
-    """The eight largest elements of each partition, the largest first."""
+    """The largest elements of each partition, the largest first."""
     if call.api.with_role(Role.COUNT):
         raise MisunderstoodError("how the result is laid out over the partitions is not documented", OpaqueKind.LIBRARY)
-    context = call.context
+    context, count = call.context, integer(call.documented(_FOUND))
     data = flat(call, call.given(Role.SOURCE))
     value = cast(context, load(context, data), FLOAT32, call.via)
     made = context.builder.result(
@@ -52,7 +52,7 @@ def top(call: Call) -> Value:
     )  # fmt: skip
     order = allocate(context, "", INT32, value.shape, Space.SHARED)
     store(context, order, Operand(made, INT32, value.shape), via=call.via)
-    first = _part(call, order, Stretch(integer(0), integer(_TOP), None, integer(_TOP)))
+    first = _part(call, order, Stretch(integer(0), count, None, count))
     return call.finish(load(context, taken_along(context, data, first)), call.given(Role.SOURCE))
 
 
@@ -169,12 +169,12 @@ def _whole(number: int) -> Operand:
 
 
 def nonzero(call: Call) -> Value:
-    """Positions of the elements that are not zero, a filling, how many there are; of every sixteenth partition."""
+    """Positions of the elements that are not zero, a filling, how many there are; one partition a processor."""
     context = call.context
     destination = call.destination()
     if destination is None:
         raise MisunderstoodError("the destination is not understood")
-    rows = Stretch(None, None, integer(STREAM))
+    rows = Stretch(None, None, integer(call.documented(STREAM)))
     data = _part(call, flat(call, call.given(Role.SOURCE)), Stretch(None, None), rows)
     target = _part(call, flat(call, destination), Stretch(None, None), rows)
     value = load(context, data)

@@ -16,24 +16,24 @@ from portcheck.frontends.nki.values.views import symbol_of
 from portcheck.ir import ZERO, Exchange, ExchangeKind, Operator, ValueType, apply, integer
 from portcheck.knowledge import Role
 
-KEPT = 255
-"""An entry of the pattern that leaves the destination as it is."""
+_KEPT = "kept"
+"""The number that says which entry of a pattern leaves the destination as it is."""
 
 
 def stream_shuffle(call: Call) -> Value:
     """Partition i of every group takes the value of partition pattern[i] of its group, or keeps what it holds."""
-    context, given = call.context, call.given(Role.SOURCE)
+    context, given, keeping = call.context, call.given(Role.SOURCE), call.documented(_KEPT)
     value = operand_for(call, given)
     pattern = _pattern(call)
     destination = call.destination()
-    kept = [lane for lane, source in enumerate(pattern) if source == KEPT]
+    kept = [lane for lane, source in enumerate(pattern) if source == keeping]
     if kept and destination is None:
         raise MisunderstoodError("the pattern keeps partitions of a destination that is not known")
     if not value.shape:
         raise MisunderstoodError("what is shuffled has no partitions")
     rows = destination.shape[0] if destination is not None and destination.shape else value.shape[0]
     shape = (rows, *value.shape[1:])
-    sources = tuple(lane if source == KEPT else source for lane, source in enumerate(pattern))
+    sources = tuple(lane if source == keeping else source for lane, source in enumerate(pattern))
     made = context.builder.result(
         Exchange, via=call.via, kind=ExchangeKind.PATTERN, operand=value.expression, lane=ZERO,
         width=integer(len(pattern), INT32), pattern=sources, type=ValueType(value.dtype, shape),
@@ -53,6 +53,6 @@ def _pattern(call: Call) -> tuple[int, ...]:
     pattern = tuple(size for size in sizes if size is not None)
     if not pattern or len(pattern) != len(sizes):
         raise MisunderstoodError("the pattern is not known")
-    if not all(0 <= source < len(pattern) or source == KEPT for source in pattern):
+    if not all(0 <= source < len(pattern) or source == call.documented(_KEPT) for source in pattern):
         raise MisunderstoodError("the pattern names partitions that there are not")
     return pattern
