@@ -20,6 +20,7 @@ from portcheck.frontends.nki.python.calls import is_certainly_number, is_of_numb
 from portcheck.frontends.nki.python.methods import method_call
 from portcheck.frontends.nki.python.numbers import NUMBERS
 from portcheck.frontends.nki.source.imports import LEGACY_ROOT, ROOT, is_nki
+from portcheck.frontends.nki.state.abbreviating import chosen_dtype
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import lose_all
@@ -41,7 +42,9 @@ from portcheck.frontends.nki.values.origins import may_vary
 from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import (
     NONE,
+    Either,
     External,
+    Format,
     Instance,
     Items,
     Nothing,
@@ -104,8 +107,9 @@ def call_value(
     """The value of calling `callee`."""
     callee = context.certain(callee)
     if not _keeps(callee):
-        positional = [context.certain(value) for value in positional]
-        keywords = {name: context.certain(value) for name, value in keywords.items()}
+        settle = _one_dtype if _is_instruction(context, callee) else Context.certain
+        positional = [settle(context, value) for value in positional]
+        keywords = {name: settle(context, value) for name, value in keywords.items()}
     match callee:
         case External(name):
             return _external(context, name, via, hint, positional, keywords)
@@ -143,6 +147,28 @@ def _keeps(callee: Value) -> bool:
         return callee.kind is not ClassKind.ENUMERATION
     is_own = isinstance(callee, Function | Bound | BoundMethod | Accessed)
     return is_own or (isinstance(callee, Method) and isinstance(callee.receiver, Items | Table))
+
+
+def _is_instruction(context: Context, callee: Value) -> bool:
+    """Whether `callee` is a call of NKI for which a dtype that is not known is as good as one that is."""
+    entry = context.knowledge.api_in_any_version(callee.name) if isinstance(callee, External) else None
+    return entry is not None and entry.latest.semantics not in _OF_DTYPES
+
+
+_OF_DTYPES = frozenset({Semantics.QUERY_BYTES, Semantics.QUERY_LIMITS})
+"""Calls whose values dtypes decide."""
+
+
+def _one_dtype(context: Context, value: Value) -> Value:
+    """`value`; one of two dtypes by a condition that is not known is a dtype of its own, of which no more is known."""
+    value = context.resolve(value)
+    if isinstance(value, Either):
+        sides = [_one_dtype(context, side) for side in (value.first, value.second)]
+        formats = [as_dtype(context, side) for side in sides if isinstance(side, Format | External)]
+        first, second = formats if len(formats) == 2 else (None, None)
+        if first is not None and second is not None:
+            return Format(first if first == second else chosen_dtype(context, value.condition, first, second))
+    return context.certain(value)
 
 
 def _external(

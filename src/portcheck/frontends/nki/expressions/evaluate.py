@@ -24,7 +24,7 @@ from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.state.uses import note_form
 from portcheck.frontends.nki.statements.skipping import evaluated_perhaps, skipped_value
-from portcheck.frontends.nki.values.arithmetic import known, literal, unary
+from portcheck.frontends.nki.values.arithmetic import WRITTEN_FALSE, known, literal, unary
 from portcheck.frontends.nki.values.callables import BoundMethod, Class, Function
 from portcheck.frontends.nki.values.data import as_number, kept_number
 from portcheck.frontends.nki.values.flags import condition_of, flag_called, some_flag
@@ -80,7 +80,7 @@ def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value
     return External(word) if python_calls.is_builtin(word) or is_object_word(word) else context.undefined_name(word)
 
 
-_WORDS: Mapping[str, Value] = {"True": literal(True), "False": literal(False), "None": NONE}
+_WORDS: Mapping[str, Value] = {"True": literal(True), "False": WRITTEN_FALSE, "None": NONE}
 
 
 def _integer(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:

@@ -13,11 +13,12 @@ from portcheck.frontends.nki.lowering.functions import single
 from portcheck.frontends.nki.lowering.products import matmul
 from portcheck.frontends.nki.objects.attributes import items_of
 from portcheck.frontends.nki.python.texts import combined_texts
+from portcheck.frontends.nki.state.abbreviating import fitted
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedError
 from portcheck.frontends.nki.state.mutation import alike
 from portcheck.frontends.nki.state.uses import note_form
-from portcheck.frontends.nki.values.arithmetic import binary, is_number, known, literal, unary
+from portcheck.frontends.nki.values.arithmetic import is_number, known, literal, unary
 from portcheck.frontends.nki.values.callables import BoundMethod, Class, Function
 from portcheck.frontends.nki.values.data import as_number, operand
 from portcheck.frontends.nki.values.flags import some_flag
@@ -107,7 +108,7 @@ def numbers(context: Context, operator: Operator, left: Value, right: Value, tex
         return grid if grid is not None else context.unknown(text, "an index too large to keep", kind=OpaqueKind.LIMIT)
     if first.dtype == BOOL and second.dtype == BOOL:
         operator = _LOGICAL.get(operator, operator)
-    made = binary(operator, first, second)
+    made = fitted(context, operator, first, second, text)
     if made is not None:
         return made
     return some_flag(context, text) if operator in PREDICATES else context.some_number(text)

@@ -13,6 +13,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.joins import Join
+from portcheck.frontends.nki.state.mutation import alike
 from portcheck.frontends.nki.values.copying import put
 from portcheck.frontends.nki.values.data import allocate, as_number, load, operand, store
 from portcheck.frontends.nki.values.operands import Operand
@@ -234,7 +235,8 @@ def _at(value: Value, symbols: dict[str, Expr]) -> Value:
         case View():
             return view_at(value, symbols)
         case Either(condition, first, second):
-            return Either(substitute(condition, symbols), _at(first, symbols), _at(second, symbols))
+            moved = Either(substitute(condition, symbols), _at(first, symbols), _at(second, symbols))
+            return value if alike(moved, value) else moved
         case Grid(expression, axes):
             return Grid(substitute(expression, symbols), axes)
         case Counter() | Stretch():

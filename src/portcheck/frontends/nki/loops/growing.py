@@ -11,7 +11,7 @@ from portcheck.frontends.nki.state.failure import NeedsUnrollingError, Unfollowe
 from portcheck.frontends.nki.state.mutation import State, changing
 from portcheck.frontends.nki.values.arithmetic import difference, is_zero, known_int, plus, times
 from portcheck.frontends.nki.values.data import as_number, as_view, is_in_sight
-from portcheck.frontends.nki.values.leaves import leaves_of
+from portcheck.frontends.nki.values.leaves import every_leaf
 from portcheck.frontends.nki.values.series import at, joined
 from portcheck.frontends.nki.values.stacking import common_shape
 from portcheck.frontends.nki.values.tiles import Result, View
@@ -79,7 +79,7 @@ def settle(context: Context, made: Round, growth: list[Growth], left: frozenset[
 
 def _parts(added: Value | Series) -> list[Value]:
     value = added.element if isinstance(added, Series) else added
-    return leaves_of(value)
+    return every_leaf(value)
 
 
 def _buffers(parts: list[Value]) -> list[str]:

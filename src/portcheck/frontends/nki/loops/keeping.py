@@ -229,11 +229,11 @@ def _round(context: Context, made: Round, held: list[Carried]) -> Iterator[None]
     context.loop_depth += 1
     context.carried.append(held)
     context.rounds.append(made)
-    asserted = context.asserted
+    asserted, clauses = context.asserted, context.clauses.held
     try:
         yield
     finally:
-        context.asserted = asserted
+        context.asserted, context.clauses.held = asserted, clauses
         context.loop_depth -= 1
         context.carried.pop()
         context.rounds.pop()

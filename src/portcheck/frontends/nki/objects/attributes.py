@@ -16,6 +16,7 @@ from portcheck.frontends.nki.objects.objects import attribute_of, fields_in_orde
 from portcheck.frontends.nki.objects.parameters import part
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.facts import Facts
+from portcheck.frontends.nki.state.failure import RaisedError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
@@ -30,6 +31,7 @@ from portcheck.frontends.nki.values.values import (
     Instance,
     Items,
     Key,
+    Nothing,
     Package,
     Parameter,
     ShapeOf,
@@ -68,6 +70,8 @@ def attribute(context: Context, target: Value, name: str) -> Value:
             isinstance(item, Grid) for item in values
         ):
             return values[_GRID_PARTS.index(name)]
+        case Nothing() if context.is_chosen(target):
+            raise RaisedError  # in this arm of a branch, which nothing takes then
         case Unknown(is_list=True):
             return Method(target, name)
         case Unknown(text, _, parts) if not parts:

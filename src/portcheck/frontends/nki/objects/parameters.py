@@ -225,8 +225,16 @@ def _note_number(
 
 
 def _number_of(annotation: cst.BaseExpression | None) -> DType | None:
-    """The dtype of a number that an annotation names."""
-    return _NUMBERS.get(annotation.value) if isinstance(annotation, cst.Name) else None
+    """The dtype of a number that an annotation names, also beside `None`."""
+    match annotation:
+        case cst.Name(value=word):
+            return _NUMBERS.get(word)
+        case cst.Subscript(value=outer, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
+            return _number_of(inner) if _word(outer) == _OPTIONAL else None
+        case cst.BinaryOperation(operator=cst.BitOr(), left=left, right=right) if _may_be_nothing(annotation):
+            return _number_of(right if _is_nothing(left) else left)
+        case _:
+            return None
 
 
 def _of_default(default: cst.BaseExpression | None) -> DType | None:

@@ -149,6 +149,7 @@ def _of_member(context: Context, value: Value, member: Value) -> Expr | None:
     if owner.kind is not ClassKind.ENUMERATION or context.facts[value.name].is_tensor:
         return None
     flags = {item.record: flag_called(f"{value.name} == {owner.name}.{item.record}") for item in members_of(owner)}
+    context.clauses.exclude(tuple(flags.values()))
     others = [context.holding.get(flag) for name, flag in flags.items() if name != member.record]
     facts = context.facts[value.name]
     if facts.enumeration is owner and not facts.is_optional and all(holds is False for holds in others):

@@ -9,9 +9,10 @@ from portcheck.core.dtype import FLOAT64, INT64
 from portcheck.frontends.nki.loops.rounds import length_of
 from portcheck.frontends.nki.lowering.indices import three
 from portcheck.frontends.nki.objects.attributes import items_of
+from portcheck.frontends.nki.state.abbreviating import fitted
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.sizes import shortened
-from portcheck.frontends.nki.values.arithmetic import binary, is_small, known, literal, unary
+from portcheck.frontends.nki.values.arithmetic import is_small, known, literal, unary
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.flags import condition_of
 from portcheck.frontends.nki.values.tiles import Result, View
@@ -77,7 +78,7 @@ def folded(operator: Operator) -> Handler:
 
 
 def _pair(context: Context, operator: Operator, left: Expr, right: Expr) -> Expr | None:
-    made = left if left == right and operator in _EXTREMES else binary(operator, left, right)
+    made = left if left == right and operator in _EXTREMES else fitted(context, operator, left, right, operator.value)
     return shortened(context, made) if made is not None and operator in _EXTREMES else made
 
 
@@ -168,7 +169,7 @@ def _two(operator: Operator) -> Handler:
         numbers = [as_number(context, value) for value in arguments]
         if len(numbers) != 2 or numbers[0] is None or numbers[1] is None:
             return None
-        return binary(operator, numbers[0], numbers[1])
+        return fitted(context, operator, numbers[0], numbers[1], operator.value)
 
     return function
 

@@ -11,6 +11,7 @@ from portcheck.core.dtype import INT64, DType, dtype_of
 from portcheck.core.source import Span
 from portcheck.frontends.nki.loops.rounds import Remembered, Round, Site
 from portcheck.frontends.nki.state.choices import Choices
+from portcheck.frontends.nki.state.clauses import Clauses
 from portcheck.frontends.nki.state.facts import Facts, sizes_in
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.frame import Frame
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 FUEL = 120_000
 """Syntax nodes evaluated for one kernel; what is left after that is opaque."""
-
 
 _AXES = ("p", "f")
 """What the axes of accesses are called; there may be a number behind."""
@@ -76,6 +76,9 @@ class Context:
     symbols: dict[str, None] = field(default_factory=dict)
     bound: set[str] = field(default_factory=lambda: set(_AXES))
     free: dict[str, Symbol] = field(default_factory=dict)
+    chosen: dict[tuple[Expr, DType, DType], DType] = field(default_factory=dict)
+    abbreviations: dict[Expr, Symbol] = field(default_factory=dict)
+    """The names of dtypes that are one of two by a condition, and of numbers that are too large to be written out."""
     undefined: dict[str, Unknown] = field(default_factory=dict)
     numbers: dict[int, tuple[Unknown, Symbol]] = field(default_factory=dict)
     program_axes: dict[str, Axis] = field(default_factory=dict)
@@ -107,6 +110,7 @@ class Context:
     returning: Expr | None = None
     """By which condition some path returns from a function, in the loop that is being evaluated."""
     asserted: tuple[Expr, ...] = ()
+    clauses: Clauses = field(default_factory=Clauses)
     sizes: set[str] = field(default_factory=set)
     """The symbols that stand for sizes of tensors."""
     known: tuple[tuple[object, ...], Known] | None = None
@@ -170,23 +174,26 @@ class Context:
     @contextmanager
     def assuming(self, condition: Expr, holds: bool) -> Iterator[dict[int, State]]:
         """Evaluates what runs only where `condition` holds, or does not; gives what lists hold for that reason."""
-        before, asserted = self.holding, self.asserted
-        self.holding = {**before, **implied(condition, holds)}
+        before, asserted, clauses = self.holding, self.asserted, self.clauses.held
+        found = self.clauses.with_consequences(before, condition, holds)
+        self.holding = {**before, **implied(condition, holds)} if found is None else found
         try:
             with self.choices.taken(self.journal, self.holds) as taken:
                 yield taken
         finally:
             self.holding, self.asserted = before, asserted
+            self.clauses.leave(clauses, condition, holds)
 
     def assert_that(self, condition: Expr, via: str) -> None:
         """From here on `condition` holds: the port says so."""
         self.builder.emit(Assume, via=via, condition=condition)
         self.asserted = (*self.asserted, condition)
+        self.clauses.add(condition)
 
     def marks(self) -> tuple[int, ...]:
         """How many names of buffers and symbols are taken, and what was noted, asserted and settled so far."""
         taken = len(self.buffers), len(self.symbols), self.noted.mark(), len(self.asserted)
-        return (*taken, len(self.settled), self.builder.mark())
+        return (*taken, len(self.settled), self.builder.mark(), len(self.clauses.held))
 
     def release(self, marks: tuple[int, ...]) -> None:
         """Gives back the names taken, and takes back what was noted, asserted and settled, since `marks`."""
@@ -199,6 +206,7 @@ class Context:
             self.builder.give_back(self.symbols.popitem()[0])
         self.noted.take_back(marks[2])
         self.asserted = self.asserted[: marks[3]]
+        self.clauses.held = self.clauses.held[: marks[6]]
 
     def settled_since(self, marks: tuple[int, ...]) -> list[Result]:
         """The computed tiles that were given a buffer since `marks`."""
@@ -209,18 +217,6 @@ class Context:
         self.fuel -= count
         if self.fuel < 0:
             raise OutOfFuelError
-
-    @contextmanager
-    def where_made(self, result: Result) -> Iterator[None]:
-        """What is emitted stands where `result` was made, outside the loops and branches that were begun since."""
-        rounds = self.rounds
-        begun = (place for place, made in enumerate(rounds) if made is not None and made.since > result.age)
-        self.rounds = rounds[: next(begun, len(rounds))]
-        try:
-            with self.builder.outside(result.age, result.expression, *result.real, *result.shape):
-                yield
-        finally:
-            self.rounds = rounds
 
     @contextmanager
     def aside(self) -> Iterator[None]:

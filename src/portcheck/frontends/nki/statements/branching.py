@@ -42,16 +42,29 @@ def run_if(context: Context, frame: Frame, statement: cst.If, rest: Sequence[cst
     if _only_raises(otherwise):
         context.assert_that(condition, "if")
         return context.run(context, frame, then)
+    excluded = _excluded(context, condition)
+    if excluded is not None:
+        return _only(context, frame, condition, not excluded, otherwise if excluded else then)
     return _branch(context, frame, statement, condition, then, otherwise, rest)
 
 
 def fork(context: Context, frame: Frame, statement: cst.CSTNode, rest: Sequence[cst.CSTNode], condition: Expr) -> Flow:
-    """Runs `statement` once for where `condition` holds and once for where it does not."""
+    """Runs `statement` once for where `condition` holds and once for where it does not, if both can be."""
     breaks = returns_as_breaks(frame.root) if frame.root is not None else frozenset[cst.CSTNode]()
     returns = isinstance(statement, cst.For | cst.While) and _holds_return(statement, breaks)
     block = [statement, *rest] if returns else [statement]
-    flow = _branch(context, frame, statement, condition, block, block, rest if len(block) == 1 else ())
+    excluded = _excluded(context, condition)
+    if excluded is not None:
+        flow = _only(context, frame, condition, not excluded, block)
+    else:
+        flow = _branch(context, frame, statement, condition, block, block, rest if len(block) == 1 else ())
     return replace(flow, is_done=True) if len(block) > 1 else flow
+
+
+def _excluded(context: Context, condition: Expr) -> bool | None:
+    """What `condition` cannot be here by what was asserted before, True or False; None where it may be either."""
+    answers = [context.clauses.with_consequences(context.holding, condition, holds) for holds in (True, False)]
+    return None if (answers[0] is None) is (answers[1] is None) else answers[0] is None
 
 
 def _otherwise(statement: cst.If) -> Sequence[cst.CSTNode]:
@@ -142,14 +155,25 @@ def _certain(context: Context, frame: Frame, condition: Expr, arms: Sequence[_Ar
     """The arm of a branch whose other arm ends in an error: its condition holds."""
     is_first = arms[1].flow.kind is FlowKind.RAISE
     context.assert_that(condition if is_first else unary(Operator.LOGICAL_NOT, condition), "if")
-    arm = arms[0] if is_first else arms[1]
+    flow = _taken(context, frame, arms[0] if is_first else arms[1])
+    return Flow(flow.kind, flow.value, flow.is_done or takes_rest, flow.span)
+
+
+def _only(context: Context, frame: Frame, condition: Expr, holds: bool, block: Sequence[cst.CSTNode]) -> Flow:
+    """Runs `block`, the only arm that can be: it is known that `condition` holds, or does not."""
+    with context.assuming(condition, holds) as decided:
+        arm = _arm(context, frame, block, decided)
+    return _taken(context, frame, arm)
+
+
+def _taken(context: Context, frame: Frame, arm: _Arm) -> Flow:
+    """What an arm does is done, without a branch around it."""
     for key, (item, before) in arm.changes.before.items():
         context.journal.note(item)
         put_back(item, arm.states.get(key, before))
     frame.names, frame.may_have_left = arm.names, arm.may_have_left
     context.builder.adopt(arm.body[: arm.length])
-    flow = arm.flow
-    return Flow(flow.kind, flow.value, flow.is_done or takes_rest, flow.span)
+    return arm.flow
 
 
 @dataclass(slots=True, eq=False)

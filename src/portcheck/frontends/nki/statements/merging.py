@@ -23,7 +23,8 @@ from portcheck.frontends.nki.values.leaves import leaves_of
 from portcheck.frontends.nki.values.operands import Operand
 from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import Either, Instance, Items, Key, Parameter, Table, Unknown, Value
-from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator, Space
+from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator, Space, operations
+from portcheck.ir.walk import reads, writes
 
 CHOICES = 8
 """Values that one may be by conditions that are not known; text that uses it is evaluated once for each."""
@@ -182,6 +183,8 @@ def _through_memory(context: Context, joint: Joint, name: str, one: Value, other
     space = one.buffer.space if isinstance(one, View) else one.space
     view = allocate(context, name, dtype, one.shape, space, via="if")
     for body, value in zip(joint.bodies, (one, other), strict=True):
+        if isinstance(value, View) and _is_untouched(body, value.buffer.name):
+            continue
         with context.builder.continued(body):
             found = operand(context, value)
             if found is not None:
@@ -189,6 +192,15 @@ def _through_memory(context: Context, joint: Joint, name: str, one: Value, other
     sides = tuple(zip((one, other), joint.names, strict=True))
     context.joins.made.append(Join((context.builder.path, name), view.buffer.name, sides, joint.since))
     return view
+
+
+def _is_untouched(body: Sequence[Op], buffer: str) -> bool:
+    """Whether `buffer` is allocated in `body` and nothing else is done with it there: it holds nothing yet."""
+    inside = list(operations(body))
+    used = {name for op in inside for name in (*reads(op), *writes(op))}
+    shown = {op.base for op in inside if isinstance(op, Alloc)}
+    made = any(isinstance(op, Alloc) and op.name == buffer and not op.base for op in body)
+    return made and buffer not in used | shown
 
 
 def _is_numeric(value: Value) -> bool:

@@ -31,7 +31,7 @@ from portcheck.frontends.nki.state.mutation import left_over
 from portcheck.frontends.nki.statements import assigning, branching
 from portcheck.frontends.nki.statements.entering import run_with
 from portcheck.frontends.nki.statements.skipping import skip
-from portcheck.frontends.nki.values.arithmetic import known
+from portcheck.frontends.nki.values.arithmetic import WRITTEN_FALSE, known
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.flags import condition_of, some_flag
 from portcheck.frontends.nki.values.leaves import buffers_of, either_in
@@ -246,6 +246,8 @@ def _give(context: Context, frame: Frame, node: cst.Yield, given: Items) -> None
 
 
 def _assume(context: Context, value: Value, text: str) -> None:
+    if value is WRITTEN_FALSE and context.holding:
+        raise RaisedError  # in this arm of a branch, which nothing takes then
     number = as_number(context, value)
     if number is None:
         if isinstance(value, Unknown | External | Grid | Items):

@@ -37,6 +37,10 @@ def literal(value: Number) -> Const:
     return Const(value, INT64) if isinstance(value, int) else Const(value, FLOAT64)
 
 
+WRITTEN_FALSE = literal(False)
+"""The word `False` of a text, which nothing that is worked out is."""
+
+
 def is_number(value: object) -> TypeGuard[Expr]:
     """Whether `value` is a size, flag or immediate."""
     return isinstance(value, Const | Symbol | Ref | Apply)
@@ -340,4 +344,9 @@ def implied(condition: Expr, holds: bool) -> dict[Expr, bool]:
         elif condition.operator is (Operator.LOGICAL_AND if holds else Operator.LOGICAL_OR):
             for part in condition.arguments:
                 found.update(implied(part, holds))
+        elif condition.operator is Operator.SELECT:
+            test, first, second = condition.arguments
+            for side, other, chosen in ((first, second, False), (second, first, True)):
+                if known(side) is (not holds):  # so it is the other one
+                    found.update({**implied(test, chosen), **implied(other, holds)})
     return found

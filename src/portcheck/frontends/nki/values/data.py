@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from portcheck.core.dtype import BOOL, INT32, INT64, DType
@@ -115,12 +116,25 @@ def is_in_sight(context: Context, view: View) -> bool:
 def settled(context: Context, result: Result, hint: str = "") -> View:
     """The buffer that holds `result`, stored there if it was in none: where it was made, for writing to it lasts."""
     if result.view is None:
-        with context.where_made(result):
+        with _where_made(context, result):
             view = allocate(context, hint, result.dtype, result.real, result.space)
             store(context, view, Operand(result.expression, result.dtype, result.real), mask=result.mask, via="=")
         result.view = broadcast(context, view, result.shape) if result.real != result.shape else view
         context.settled.append(result)
     return result.view
+
+
+@contextmanager
+def _where_made(context: Context, result: Result) -> Iterator[None]:
+    """What is emitted stands where `result` was made, outside the loops and branches that were begun since."""
+    rounds = context.rounds
+    begun = (place for place, made in enumerate(rounds) if made is not None and made.since > result.age)
+    context.rounds = rounds[: next(begun, len(rounds))]
+    try:
+        with context.builder.outside(result.age, result.expression, *result.real, *result.shape):
+            yield
+    finally:
+        context.rounds = rounds
 
 
 def allocate(context: Context, hint: str, dtype: DType, shape: Sequence[Expr], space: Space, via: str = "") -> View:

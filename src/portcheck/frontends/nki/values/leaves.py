@@ -26,6 +26,20 @@ def leaves_of(value: Value | None) -> list[Value]:
     ]
 
 
+def every_leaf(value: Value | None) -> list[Value]:
+    """As `leaves_of`; of one of two values by a condition both of them, and the condition."""
+    found: list[Value] = []
+    pending, seen = [value], set[int]()
+    while pending:
+        for item in reached_from(pending.pop()):
+            if isinstance(item, Either) and id(item) not in seen:
+                seen.add(id(item))
+                found.append(item.condition)
+                pending.extend((item.second, item.first))
+            found.extend(leaves_of(item) if not isinstance(item, Items | Table) else ())
+    return found
+
+
 def either_in(context: Context, value: Value | None) -> Either | None:
     """One of two values by a condition that is not known: `value` itself, or the first in a tuple of them."""
     pending = [value] if value is not None else []
