@@ -43,7 +43,21 @@ def _moved_rows(values: Any) -> Any:
 LOAD = "t = nl.ndarray(({0}0, {0}1), dtype=nl.float32, buffer=nl.sbuf)\nnisa.dma_copy(dst=t, src={0})\n"
 INDEX = "i = nl.ndarray((8, 1), dtype=nl.int32, buffer=nl.sbuf)\nnisa.dma_copy(dst=i, src=rows)\n"
 
+BYTES = np.frombuffer(normal(31, 4, 16).tobytes(), np.uint8).reshape(4, 64)
+
 CASES = (
+    _case(
+        "a pattern of other elements from within a tensor of any dtype",
+        "nisa.dma_copy(dst=out, src=b[1, :].ap(pattern=[[16, 2], [1, 8]], offset=3, dtype=nl.float32))",
+        {"x": normal(30, 1, 1), "b": BYTES},
+        lambda given: given["b"].view(np.float32)[1:3, 3:11],
+    ),
+    _case(
+        "a view of other elements from within a tensor of any dtype",
+        "nisa.dma_copy(dst=out, src=b[2:4, 8:24].view(nl.float32))",
+        {"x": normal(30, 1, 1), "b": BYTES},
+        lambda given: given["b"].view(np.float32)[2:4, 2:6],
+    ),
     _case(
         "strided pattern over a tile",
         LOAD.format("x") + "nisa.dma_copy(dst=out, src=t.ap(pattern=[[32, 8], [2, 12]], offset=5))",

@@ -117,6 +117,7 @@ def _bind_tensor(found: _Bound, run: Run, parameter: Parameter, array: Value) ->
     if stated.is_symbolic and dtype in WIDE:
         _say_integers(found, run, parameter, dtype)
     found.dtypes[dtype_of(name).name] = dtype
+    found.size(f"itemsize({dtype_of(name)})", array.dtype.itemsize, f"the bytes of an element of {name}")
     for place, extent in enumerate(array.shape):
         found.size(f"{name}.shape[{place}]", extent, f"{name}.shape[{place}]")
     for place, (extent, size) in enumerate(zip(shape, array.shape, strict=False)):

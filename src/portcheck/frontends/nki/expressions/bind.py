@@ -21,7 +21,7 @@ from portcheck.frontends.nki.values.tiles import Grid, Result, View
 from portcheck.frontends.nki.values.values import NONE, External, Format, Items, Nothing, ShapeOf, Text, Unknown, Value
 from portcheck.frontends.nki.values.values import Parameter as KernelParameter
 from portcheck.frontends.nki.values.views import mask_by_position
-from portcheck.ir import Expr, OpaqueKind, Operator, Space, Symbol, integer
+from portcheck.ir import Expr, OpaqueKind, Operator, Space, Symbol
 from portcheck.knowledge import VALUE_NEUTRAL, ApiVersion, Form, NkiSpace, OperatorObject, Parameter, Reception, Role
 
 _QUALIFIED = 2
@@ -266,12 +266,6 @@ def as_dtype(context: Context, value: Value | None) -> DType | None:
         case _:
             number = as_number(context, value)
             return dtype_of(number.name) if isinstance(number, Symbol) else None
-
-
-def item_size(context: Context, dtype: DType) -> Expr:
-    """The bytes of one element of `dtype`; a symbol where the dtype is not known."""
-    facts = context.knowledge.dtype(dtype.name)
-    return context.free_symbol(f"itemsize({dtype})") if facts is None else integer((facts.bits + 7) // 8)
 
 
 def as_space(context: Context, value: Value | None) -> Space | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.expressions.bind import Call, item_size
+from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import difference, known_int, literal, plus
 from portcheck.frontends.nki.values.data import as_number, operand
 from portcheck.frontends.nki.values.origins import may_vary
+from portcheck.frontends.nki.values.patterns import item_size
 from portcheck.frontends.nki.values.tiles import Grid
 from portcheck.frontends.nki.values.values import NONE, Counter, Nothing, Stretch, Table, Text, Unknown, Value
 from portcheck.frontends.nki.values.views import symbol_of

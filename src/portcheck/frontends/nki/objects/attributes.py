@@ -8,7 +8,6 @@ from dataclasses import replace
 import libcst as cst
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.expressions.bind import item_size
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.objects.dunders import special
 from portcheck.frontends.nki.objects.enumerations import members_of
@@ -21,6 +20,7 @@ from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
 from portcheck.frontends.nki.values.callables import Accessed, Class, ClassKind, Method, Super
+from portcheck.frontends.nki.values.patterns import item_size
 from portcheck.frontends.nki.values.series import elements
 from portcheck.frontends.nki.values.tiles import Grid, Result, View
 from portcheck.frontends.nki.values.values import (

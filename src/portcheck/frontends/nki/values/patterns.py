@@ -178,8 +178,8 @@ def shown_as(context: Context, buffer: Buffer, dtype: DType) -> Buffer:
     found = context.shown.get((root.name, dtype.name))
     if found is not None and context.builder.sees_buffer(found.name):
         return found
-    widths = _widths(context, root.dtype, dtype)
-    shape = (_scaled(product(root.shape), *widths),) if widths is not None else ()
+    is_known = _widths(context, root.dtype, dtype) is not None
+    shape = (_counted(context, product(root.shape), root.dtype, dtype),) if is_known else ()
     made = Buffer(context.fresh_buffer(f"{root.name}_{dtype.name}"), dtype, shape, root.space, root)
     context.builder.emit(
         Alloc, via=context.via, name=made.name, type=ValueType(dtype, shape, root.space), base=root.name
@@ -194,17 +194,18 @@ def reinterpreted(context: Context, view: View, dtype: DType) -> View:
         return view
     if view.gathered or not view.dimensions:
         raise MisunderstoodError("the bits of elements that are gathered", OpaqueKind.DTYPE)
-    old, new = _bits(context, view.buffer.dtype, dtype)
-    buffer = shown_as(context, view.buffer, dtype)
+    old, widths = view.buffer.dtype, _widths(context, view.buffer.dtype, dtype)
+    has_one_width = widths is not None and widths[0] == widths[1]
     last = view.dimensions[-1]
-    if old != new and known_int(step_of(view, len(view.dimensions) - 1)) != 1:
+    if not has_one_width and known_int(step_of(view, len(view.dimensions) - 1)) != 1:
         raise MisunderstoodError("the bits of elements that do not follow each other", OpaqueKind.DTYPE)
-    taken = context.placeholder(_scaled(last.extent, old, new), last.label, spread=last.spread)
-    if old == new:
+    buffer = shown_as(context, view.buffer, dtype)
+    taken = context.placeholder(_counted(context, last.extent, old, dtype), last.label, spread=last.spread)
+    if has_one_width:
         offset = substitute(linear(view), {last.symbol: symbol_of(taken)})
     else:
         begin = substitute(linear(view), {last.symbol: integer(0)})
-        offset = plus(_scaled(begin, old, new), symbol_of(taken))
+        offset = plus(_counted(context, begin, old, dtype), symbol_of(taken))
     return kept(View(buffer, (*view.dimensions[:-1], taken), (offset,)))
 
 
@@ -212,8 +213,7 @@ def patterned(
     context: Context, view: View, pattern: Pattern, offset: Expr | None, moving: Moving | None, dtype: DType
 ) -> View:
     """As `strided`, but over the bytes of the buffer as elements of `dtype`, which all numbers count."""
-    start = start_of(view)
-    start = start if is_zero(start) else _scaled(start, *_bits(context, view.buffer.dtype, dtype))
+    start = _counted(context, start_of(view), view.buffer.dtype, dtype)
     buffer = shown_as(context, view.buffer, dtype)
     whole = View(buffer, (), (start,))
     return strided(context, whole, pattern, offset, moving)
@@ -231,11 +231,19 @@ def _scaled(number: Expr, old: int, new: int) -> Expr:
     return divided(number, new // old)
 
 
-def _bits(context: Context, old: DType, new: DType) -> tuple[int, int]:
+def _counted(context: Context, number: Expr, old: DType, new: DType) -> Expr:
+    """A number of elements of `old`, counted in elements of `new`."""
     widths = _widths(context, old, new)
-    if widths is None:
-        raise MisunderstoodError("how wide the elements are is not known", OpaqueKind.DTYPE)
-    return widths
+    if widths is not None or old == new or is_zero(number):
+        return number if widths is None else _scaled(number, *widths)
+    size = times(number, item_size(context, old))
+    return apply(Operator.FLOOR_DIVIDE, size, item_size(context, new))
+
+
+def item_size(context: Context, dtype: DType) -> Expr:
+    """The bytes of one element of `dtype`; a symbol where the dtype is not known."""
+    facts = context.knowledge.dtype(dtype.name)
+    return context.free_symbol(f"itemsize({dtype})") if facts is None else integer((facts.bits + 7) // 8)
 
 
 def _widths(context: Context, old: DType, new: DType) -> tuple[int, int] | None:
