@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from portcheck.core.dtype import FLOAT32, INT32, UINT8, DType
+from portcheck.core.dtype import FLOAT32, INT32, UINT8, DType, dtype_of
 from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering.functions import applied, single
 from portcheck.frontends.nki.lowering.gathering import flat
@@ -59,25 +59,41 @@ def product(call: Call) -> Value:
 
 def _numbers(call: Call, data: View, scales: View) -> list[Operand]:
     """The numbers of a packed tile times their scales: one tile for each place in a unit of storage."""
-    context = call.context
-    facts, inner = _packed(context, data.buffer.dtype)
+    context, dtype = call.context, data.buffer.dtype
     partitions, columns = data.dimensions
     row = _scale_row(call, symbol_of(partitions))
     at = {scales.dimensions[0].symbol: row, scales.dimensions[1].symbol: symbol_of(columns)}
     scale = load(context, moved(scales, data.dimensions, at))
+    if dtype.is_symbolic:
+        return [_times_scale(call, value, scale) for value in _parts(call, data, *_open(call, dtype))]
+    facts, inner = _packed(context, dtype)
     width = facts.bits // facts.elements
     if width == _BYTE // 2:
         words = View(shown_as(context, data.buffer, _unsigned(facts.bits)), data.dimensions, (linear(data),))
         bits = cast(context, load(context, words), INT32, call.via)
         values = [_nibble(call, bits, place * width) for place in range(facts.elements)]
     elif width == _BYTE:
-        shown = shown_as(context, data.buffer, inner)
-        begin = times(linear(data), integer(facts.elements))
-        views = [View(shown, data.dimensions, (plus(begin, integer(place)),)) for place in range(facts.elements)]
-        values = [cast(context, load(context, view), FLOAT32, call.via) for view in views]
+        values = _parts(call, data, inner, facts.elements)
     else:
-        raise MisunderstoodError(f"numbers packed as {data.buffer.dtype}", OpaqueKind.DTYPE)
+        raise MisunderstoodError(f"numbers packed as {dtype}", OpaqueKind.DTYPE)
     return [_times_scale(call, value, scale) for value in values]
+
+
+def _parts(call: Call, data: View, inner: DType, count: int) -> list[Operand]:
+    """The numbers of a packed tile, each of the format `inner`: one tile for each of the `count` in a unit."""
+    shown = shown_as(call.context, data.buffer, inner)
+    begin = times(linear(data), integer(count))
+    views = [View(shown, data.dimensions, (plus(begin, integer(place)),)) for place in range(count)]
+    return [cast(call.context, load(call.context, view), FLOAT32, call.via) for view in views]
+
+
+def _open(call: Call, dtype: DType) -> tuple[DType, int]:
+    """The format of a number of a packed format that nothing states, and how many there are in every such format."""
+    counts = {facts.elements for facts in call.context.knowledge.dtypes.by_name.values()} - {1}
+    if len(counts) != 1:
+        raise MisunderstoodError(f"{dtype} is no packed format", OpaqueKind.DTYPE)
+    call.context.assume(f"{dtype} is taken to be a packed format, as {call.via} asks for one")
+    return dtype_of(f"element({dtype.name.partition('(')[2].removesuffix(')')})"), counts.pop()
 
 
 def _scale_row(call: Call, partition: Expr) -> Expr:
