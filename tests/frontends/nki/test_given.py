@@ -105,9 +105,10 @@ def test_what_is_left_out_by_default_is_none() -> None:
     assert _rows(program(body, BEFORE, "x, m: Optional[Manager] = None")) == "2"
 
 
-def test_what_cannot_be_left_out_is_given() -> None:
-    body = "if m is None:\n    m = Missing(0)\n" + TILE.format("m.rows")
-    made = program(body, BEFORE, "x, m: Optional[Manager] = None")
+@pytest.mark.parametrize("use", ["if m is None:\n    m = Missing(0)", "if n > 3:\n    m.open()"])
+def test_what_cannot_be_left_out_is_given(use: str) -> None:
+    body = f"{use}\n{TILE.format('m.rows')}"
+    made = program(body, BEFORE, "x, n, m: Optional[Manager] = None")
     assert not opaques(made.kernels[0])
     assert _rows(made) == "4"
 

@@ -255,6 +255,8 @@ def _method(
     api = instruction_method(context, name) if isinstance(receiver, Nothing) else None
     if api is not None:
         return _lowered(bind(context, api, via, hint, positional, keywords))
+    if isinstance(receiver, Nothing):
+        context.fail_left_out()
     if isinstance(receiver, Unknown) and receiver.is_list and name in ("index", "count"):
         made = context.unknown(f"{via}()", receiver.reason, receiver, *positional, kind=OpaqueKind.CALL)
         return _number_if_fixed(context, made)

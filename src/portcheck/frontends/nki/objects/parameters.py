@@ -122,6 +122,9 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
     facts.enumeration = kind if isinstance(kind, Class) and kind.kind is ClassKind.ENUMERATION else None
     if not isinstance(kind, Class) or kind.kind is ClassKind.ENUMERATION or depth >= _NESTED:
         return Parameter(name)
+    whole = _as_made(context, name, kind, depth)
+    if whole is not None:
+        return whole
     made = Instance({}, kind.name, owner=kind)
     for item in reversed(order_of(kind)):
         for field, inner in item.annotated.items():
@@ -130,14 +133,14 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
             value = evaluated_text(context, item.home, known) if known is not None else None
             made.held[field] = value or _declared(context, item.home, f"{name}.{field}", inner, depth + 1)
     if not made.held:
-        return _as_made(context, name, kind, depth) or Parameter(name)
+        return Parameter(name)
     if not facts.is_optional:
         complete(context, name, made)
     return made
 
 
 def _as_made(context: Context, name: str, kind: Class, depth: int) -> Instance | None:
-    """A parameter of a class of the port whose fields no annotation names, as its `__init__` makes it."""
+    """A parameter of a class of the port as its `__init__` makes it, where that is followed."""
 
     def declare(home: Frame, word: str, annotation: cst.BaseExpression | None) -> Value:
         part(context, word, _number_of(annotation))

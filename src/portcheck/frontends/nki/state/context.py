@@ -280,11 +280,15 @@ class Context:
         """A number that nothing states and that no other is known to equal, called after `text`."""
         return Symbol(self.fresh_symbol(f"{text}'" if self.is_bound(text) else text), INT64)
 
+    def fail_left_out(self) -> None:
+        """Notes for the next pass that a kernel fails here: what was taken to be left out is given."""
+        for parameter in self.left_out:
+            self.facts[parameter].is_given = True
+
     def undefined_name(self, name: str) -> Unknown:
         """The value of a name that nothing in reach defines: the same wherever it is read."""
         reason = f"the name {name} is not defined in this file"
-        for parameter in self.left_out:  # whoever leaves it out gets here, and fails
-            self.facts[parameter].is_given = True
+        self.fail_left_out()
         return self.undefined.setdefault(name, Unknown(name, reason, (), OpaqueKind.CALL))
 
     def stated_dtype(self, name: str) -> DType | None:
