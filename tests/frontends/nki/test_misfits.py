@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.frontends.nki.instructions import obstacles, on_tiles
+from tests.frontends.nki.reading import kernel, opaques, stores
 from tests.frontends.nki.test_first_generation import kernel as legacy
 
 from portcheck.ir import Assume, Compute, Kernel, Return, Symbol, integer, operations, symbols_in
@@ -102,3 +103,20 @@ def test_a_reshape_asserts_that_it_keeps_all_elements(body: str, asserted: int, 
 )
 def test_what_is_computed_lazily_is_used_at_once(body: str, is_understood: bool) -> None:
     assert (obstacles(on_tiles(body)) == []) is is_understood
+
+
+NOT_WHOLE = {
+    "the end of a slice": "nisa.memset(a[0:1.5, :], 0.0)",
+    "an index": "nisa.memset(a[1.5, :], 0.0)",
+    "the start of nl.ds": "nisa.memset(a[nl.ds(0.5, 3), :], 0.0)",
+    "the size of nl.ds": "nisa.memset(a[nl.ds(n, 0.5), :], 0.0)",
+    "a size of a new shape": "t = a.reshape((64.0, 16))\nnisa.memset(t, 0.0)",
+    "a size of a tile": "t = nl.ndarray((128, 8.0), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(t, 0.0)",
+}
+
+
+@pytest.mark.parametrize("body", NOT_WHOLE.values(), ids=NOT_WHOLE)
+def test_a_position_or_size_that_is_not_whole_is_not_understood(body: str) -> None:
+    made = kernel(body)
+    assert stores(made.body) == []
+    assert opaques(made)[-1].via == "nisa.memset"

@@ -290,16 +290,21 @@ def same_space(context: Context, left: Value, right: Value) -> bool | None:
 
 
 def as_sizes(context: Context, value: Value | None) -> tuple[Expr, ...] | None:
-    """A shape: a tuple or list of sizes, or a single size."""
+    """A shape: a tuple or list of sizes, or a single size; None where one is not whole."""
     value = context.certain(value) if value is not None else None
     if isinstance(value, Items):
-        sizes = [as_number(context, item) for item in value.values]
+        sizes = [_as_size(context, item) for item in value.values]
         present = tuple(shortened(context, size) for size in sizes if size is not None)
         return present if len(present) == len(sizes) else None
     if isinstance(value, ShapeOf):
         return context.parameter_view(value.parameter).shape
-    number = as_number(context, value)
+    number = _as_size(context, value)
     return (number,) if number is not None else None
+
+
+def _as_size(context: Context, value: Value | None) -> Expr | None:
+    number = as_number(context, value)
+    return None if number is None or number.dtype.is_float else number
 
 
 def _is_default(value: Value, parameter: Parameter | None) -> bool:

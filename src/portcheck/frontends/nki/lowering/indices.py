@@ -83,7 +83,7 @@ def arange(call: Call) -> Value:
 def slice_of(call: Call) -> Value:
     """start : start + size."""
     start, size = call.number(Role.START), call.number(Role.SIZE)
-    if start is None or size is None:
+    if start is None or size is None or start.dtype.is_float or size.dtype.is_float:
         raise MisunderstoodError("the slice is not understood", OpaqueKind.MEMORY)
     return Stretch(start, plus(start, size), None, size)
 

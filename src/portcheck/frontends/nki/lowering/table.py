@@ -30,12 +30,14 @@ from portcheck.frontends.nki.state.failure import MisunderstoodError, RaisedErro
 from portcheck.frontends.nki.values.data import as_view
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of, leaves_of
 from portcheck.frontends.nki.values.tiles import Result, View
-from portcheck.frontends.nki.values.values import Items, Parameter, Value
+from portcheck.frontends.nki.values.values import NONE, Items, Parameter, Value
 from portcheck.ir import Opaque, OpaqueKind, ValueType, operations
 from portcheck.knowledge import Role, Semantics
 
 _WRITES = (Role.DESTINATION, Role.REDUCE_DESTINATION)
 
+_NO_NUMBERS = frozenset({Semantics.INDEX_RANGE, Semantics.INDEX_GRID, Semantics.INDEX_SLICE})
+"""Calls that give several positions: no number stands for one that was not understood."""
 _WITHOUT_VALUES = frozenset(
     {
         Semantics.ORDER, Semantics.HINT, Semantics.RANDOM_SEED, Semantics.BARRIER_CORE, Semantics.CHECK_PRINT,
@@ -213,4 +215,5 @@ def not_understood(call: Call, reason: str, kind: OpaqueKind = OpaqueKind.CALL) 
     )
     if made is not None and value_type is not None:
         return Result(made, value_type.dtype, shape, shape)
-    return context.unknown(call.via + "()", reason, *read, kind=kind)
+    beside = [NONE] if call.api.semantics in _NO_NUMBERS else []
+    return context.unknown(call.via + "()", reason, *read, *beside, kind=kind)

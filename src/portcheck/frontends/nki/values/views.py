@@ -61,9 +61,9 @@ def _position(name: str) -> Symbol:
 
 
 def select(context: Context, view: View, selectors: Sequence[Selector]) -> View | None:
-    """`view[selectors]`; None with more of them than dimensions, a step backwards, an index too large."""
+    """`view[selectors]`; None with more of them than dimensions, a step backwards, a position that is not whole."""
     expanded = _expanded(selectors, len(view.dimensions))
-    if expanded is None or any(isinstance(part, Stretch) and _is_backwards(part) for part in expanded):
+    if expanded is None or any(map(_is_no_position, expanded)):
         return None
     grids = [selector for selector in expanded if isinstance(selector, Grid)]
     shared = _shared(grids)
@@ -140,8 +140,13 @@ def _stretched(context: Context, dimension: Dimension, stretch: Stretch) -> tupl
     return taken, plus(start, times(symbol_of(taken), step))
 
 
-def _is_backwards(stretch: Stretch) -> bool:
-    return stretch.step is not None and (known_int(stretch.step) or 0) < 0
+def _is_no_position(selector: Selector) -> bool:
+    """Whether it steps backwards, or has an end that is not whole: Python takes neither."""
+    if isinstance(selector, Stretch):
+        ends = (selector.start, selector.stop, selector.step)
+        is_backwards = selector.step is not None and (known_int(selector.step) or 0) < 0
+        return is_backwards or any(end is not None and end.dtype.is_float for end in ends)
+    return not isinstance(selector, Grid | Dots | Nothing) and selector.dtype.is_float
 
 
 def from_start(position: Expr, extent: Expr) -> Expr:
