@@ -86,6 +86,20 @@ class Wide(Tile):
     def __post_init__(self):
         object.__setattr__(self, "area", 1)
 """
+BARE = """
+@dataclass
+class Place(nl.NKIObject):
+    start = None
+    count = 4
+    def end(self):
+        return self.start + self.count
+class Mixed(nl.NKIObject):
+    rows: int
+    scale = 2
+@dataclass
+class Filled(Mixed):
+    cols: int = 8
+"""
 ENUMS = """
 class Kind(Enum):
     A = 0
@@ -180,6 +194,10 @@ CASES = [
         ["len(t.parts)", "len(u.parts) + 1"],
         [1, 1],
     ),
+    ("bare_names_are_given", BARE, "p = Place(start=3, count=5)", ["p.end()"], [8]),
+    ("bare_names_are_the_class's", BARE, "p = Place(start=3)", ["p.end()"], [7]),
+    ("bare_beside_annotated", BARE, "m = Mixed(rows=3, scale=5)\nn = Mixed(rows=3)", ["m.scale", "n.scale"], [5, 2]),
+    ("bare_in_a_data_class", BARE, "f = Filled(cols=3, scale=5)", ["f.cols", "f.scale"], [3, 5]),
     ("data_inherited", DATA, "w = Wide(2, 3)", ["w.rows", "w.cols", "w.extra", "w.area"], [2, 3, 6, 1]),
     ("data_replaced", DATA, "t = dataclasses.replace(Tile(2), cols=8)", ["t.rows", "t.cols", "t.area"], [2, 8, 16]),
     ("data_equal", DATA, "", ["1 if Tile(2) == Tile(2) else 2", "1 if Tile(2) == Tile(3) else 2"], [1, 2]),
@@ -262,6 +280,10 @@ UNKNOWN = [
     ("class_decorator", "import other\n@other.wrap\nclass C:\n    n = 4\n", "C().n"),
     ("missing", "class C:\n    pass\n", "C().n"),
     ("too_many", "class C:\n    def __init__(self, n):\n        self.n = n\n", "C(1, 2).n"),
+    ("bare_of_python", "@dataclass\nclass C:\n    n = None\n", "C(n=4).n"),
+    ("bare_method", "class C(nl.NKIObject):\n    def n(self):\n        return 4\n", "C(n=4).n"),
+    ("bare_missing", "class C(nl.NKIObject):\n    m = 3\n", "C(n=4).n"),
+    ("bare_by_position", "class C(nl.NKIObject):\n    n = 3\n", "C(4).n"),
     ("metaclass", "class M(type):\n    pass\nclass C(metaclass=M):\n    n = 4\n", "C().n"),
 ]
 

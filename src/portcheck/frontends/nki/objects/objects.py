@@ -150,12 +150,23 @@ def _is_plain(made: Instance, positional: Sequence[Value], keywords: Mapping[str
     """Takes the arguments of a class that defines no `__init__`; False where they do not fit."""
     if positional:
         return False
-    bases = [base.name for item in order_of(made.owner) for base in item.bases if isinstance(base, External)]
-    declared = {name for item in order_of(made.owner) for name in item.annotated}
-    if keywords and not (any(map(is_nki, bases)) and set(keywords) <= declared):
+    if not set(keywords) <= _settable(made.owner):
         return False
     made.held.update(keywords)
     return True
+
+
+def _settable(owner: Class) -> set[str]:
+    """The names that a class of NKI's own kind takes by keyword: all that its body declares or binds to no method.
+
+    The compiler makes the initializer, with or without `@dataclass` (language guide, "Class Support").
+    """
+    bases = [base.name for item in order_of(owner) for base in item.bases if isinstance(base, External)]
+    if not any(map(is_nki, bases)):
+        return set()
+    declared = {name for item in order_of(owner) for name in item.annotated}
+    bound = {name: value for item in reversed(order_of(owner)) for name, value in item.names.items()}
+    return declared | {name for name, value in bound.items() if not isinstance(value, Function | Accessed | Class)}
 
 
 def fields_of(owner: Class) -> dict[str, Value | None]:
@@ -174,8 +185,12 @@ def _filled(
     fields = fields_of(owner)
     taken = [name for name, default in fields.items() if _is_parameter(default)]
     given = dict(zip(taken, positional, strict=False))
-    if len(positional) > len(taken) or not set(keywords) <= set(taken) or set(keywords) & set(given):
+    beside = {name: value for name, value in keywords.items() if name not in fields}
+    if len(positional) > len(taken) or set(keywords) & set(given):
         return False
+    if not set(keywords) <= {*taken, *beside} or not set(beside) <= _settable(owner):
+        return False
+    made.held.update(beside)
     given.update(keywords)
     for name, default in fields.items():
         made.held[name] = given.get(name) or _default(context, default) or _missing(context, made, name)
