@@ -11,6 +11,7 @@ import libcst as cst
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dtype_of
 from portcheck.frontends.nki.expressions.allocating import allocated
 from portcheck.frontends.nki.expressions.bind import Call, as_dtype, bind
+from portcheck.frontends.nki.expressions.tensors import is_tensor_class, tensor_class
 from portcheck.frontends.nki.lowering import lower_call
 from portcheck.frontends.nki.objects.attributes import items_of
 from portcheck.frontends.nki.objects.calls import object_call
@@ -248,7 +249,7 @@ def _method(
         if function is not None:
             given = [receiver, *_gathered(function, positional, 1)]
             return _lowered(bind(context, function, via, hint, given, keywords, is_method=True))
-        owner = _tensor_class(context.knowledge, ROOT)
+        owner = tensor_class(context.knowledge, ROOT)
         if owner and not context.is_legacy and not _is_given(context, receiver):
             note_unknown_call(context, f"{owner}.{name}", positional, keywords)
         return kept(context, via, [receiver, *positional], keywords)
@@ -279,30 +280,18 @@ def _gathered(api: ApiVersion, positional: Sequence[Value], skipped: int = 0) ->
 
 def tensor_method(context: Context, name: str) -> ApiVersion | None:
     """The method `name` of a tensor, in the version that has it or else the newest."""
-    return _named(context, name, _is_tensor_class)
-
-
-def _is_tensor_class(owner: str) -> bool:
-    return owner.lower().endswith("tensor")
-
-
-@lru_cache(maxsize=4)
-def _tensor_class(knowledge: Knowledge, root: str) -> str:
-    """The class of the tensors of a package, by its qualified name."""
-    types = (name for name, api in knowledge.apis.items() if api.latest.semantics is Semantics.TYPE)
-    found = (name for name in types if name.startswith(f"{root}.") and _is_tensor_class(name.rpartition(".")[2]))
-    return max(found, key=lambda name: sum(other.startswith(f"{name}.") for other in knowledge.apis), default="")
+    return _named(context, name, is_tensor_class)
 
 
 def tensor_function(context: Context, name: str) -> ApiVersion | None:
     """The function that does what the method `name` of a first-generation tile does."""
-    found = _named(context, name, lambda owner: not _is_tensor_class(owner))
+    found = _named(context, name, lambda owner: not is_tensor_class(owner))
     return found if found is not None and found.semantics in (Semantics.VIEW, Semantics.CAST) else None
 
 
 def instruction_method(context: Context, name: str) -> ApiVersion | None:
     """The method `name` of what a call that writes its destination gives back: the instruction, which is no value."""
-    found = _named(context, name, lambda owner: not _is_tensor_class(owner))
+    found = _named(context, name, lambda owner: not is_tensor_class(owner))
     return found if found is not None and found.semantics is Semantics.ORDER else None
 
 

@@ -129,7 +129,10 @@ def _of_parameter(context: Context, parameter: str, name: str) -> Value:
         return Format(context.parameter_view(parameter).buffer.dtype)
     if name in _TENSOR_ATTRIBUTES and facts.is_tensor:
         return _of_tile(context, context.parameter_view(parameter), name)
-    if name in _TENSOR_METHODS or facts.is_tensor:
+    if name in _TENSOR_METHODS:
+        return Method(Parameter(parameter), name)
+    if facts.is_tensor:
+        facts.asked.add(name)
         return Method(Parameter(parameter), name)
     return part(context, f"{parameter}.{name}")
 

@@ -13,6 +13,7 @@ from portcheck.frontends.nki.objects.completing import complete
 from portcheck.frontends.nki.objects.enumerations import members_of
 from portcheck.frontends.nki.objects.functions import all_parameters
 from portcheck.frontends.nki.objects.given import as_made
+from portcheck.frontends.nki.objects.wrapping import wrapper_of
 from portcheck.frontends.nki.source.expression_trees import Trees, UnreadError, expression
 from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.source.parse import empty_segment
@@ -116,6 +117,11 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
     """A parameter, or part of one, as its annotation describes it: an object of a class of the port, or anything."""
     facts = context.facts[name]
     facts.is_optional = facts.is_optional or (depth > 0 and _may_be_nothing(annotation))
+    wrapper = wrapper_of(context, home, name)
+    if wrapper is not None:
+        facts.is_tensor = False
+        context.assume(f"{name} is taken to be an object of {wrapper.name}, which has {', '.join(sorted(facts.asked))}")
+        return _as_made(context, name, wrapper, depth) or Parameter(name)
     kind = _class_of(context, home, annotation)
     if isinstance(kind, External) and _is_tensor(context, kind.name):
         facts.is_tensor = True

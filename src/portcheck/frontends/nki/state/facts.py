@@ -17,8 +17,8 @@ class Facts:
     """
 
     __slots__ = (
-        "_accessed", "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "_was_given",
-        "enumeration", "is_given", "is_optional", "is_part", "is_written",
+        "_accessed", "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "_was_asked",
+        "_was_given", "asked", "enumeration", "is_given", "is_optional", "is_part", "is_written",
     )  # fmt: skip
 
     def __init__(self, *, is_part: bool = False) -> None:
@@ -30,7 +30,10 @@ class Facts:
         """Whether it cannot be None, although that is its default: the kernel would fail."""
         self.enumeration: Class | None = None
         """The enumeration of the port that it is a member of, if its annotation says so."""
+        self.asked: set[str] = set()
+        """The attributes that the text asks for and that are not among those that all tensors have."""
         self.is_written = False
+        self._was_asked = 0
         self._was_given = False
         self._is_tensor = False
         self._rank: int | None = None
@@ -129,8 +132,9 @@ class Facts:
             or any(self._counted(assumed) != count for assumed, count in self._counts.items())
             or not self._unnamed.isdisjoint(self._names)
             or self.is_given is not self._was_given
+            or len(self.asked) != self._was_asked
         )
-        self._was_given = self.is_given
+        self._was_given, self._was_asked = self.is_given, len(self.asked)
         self._unknown.clear()
         self._unnamed.clear()
         self._counts.clear()

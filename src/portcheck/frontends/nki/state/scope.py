@@ -263,6 +263,15 @@ class Scope:
         return self._reach.is_missing(self, item)
 
     @cached_property
+    def classes_named(self) -> tuple[str, ...]:
+        """The names that the file binds to classes, or imports."""
+        return tuple(
+            name
+            for name, bindings in self._bindings.items()
+            if any(item.imported is not None or isinstance(item.statement, ast.ClassDef) for item in bindings)
+        )
+
+    @cached_property
     def _bindings(self) -> dict[str, list[_Binding]]:
         """What binds each name, in order, from the last statement on that does not depend on what was before it."""
         found: dict[str, list[_Binding]] = {}
