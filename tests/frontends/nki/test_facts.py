@@ -29,10 +29,10 @@ def test_the_text_is_read_as_often_as_needed(body: str, times: int, monkeypatch:
     count = 0
     lower: Callable[..., object] = kernels._lower
 
-    def counted(*arguments: object) -> object:
+    def counted(*arguments: object, **rest: object) -> object:
         nonlocal count
         count += 1
-        return lower(*arguments)
+        return lower(*arguments, **rest)
 
     monkeypatch.setattr(kernels, "_lower", counted)
     read_nki(SourceFile("port.py", f"{HEAD}    {body}\n"), NkiOptions()).lower(["k"])

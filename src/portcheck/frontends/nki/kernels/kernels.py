@@ -19,7 +19,7 @@ from portcheck.frontends.nki.source.discovery import is_kernel_mark
 from portcheck.frontends.nki.source.trees import is_generator, names_stored_into
 from portcheck.frontends.nki.state.context import Context, OutOfFuelError
 from portcheck.frontends.nki.state.facts import Facts
-from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError
+from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError, ReadAgainError
 from portcheck.frontends.nki.state.flow import FlowKind
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.joins import Joins
@@ -43,6 +43,8 @@ CALL_DEPTH = 12
 _PASSES = 3
 _MORE_PASSES = 2
 """Further ones that are only made for tiles that a branch must keep apart."""
+_STARTS = 12
+"""How often one reading is begun again."""
 _RESERVE = 10_000
 """Nodes that may be evaluated to find what a kernel that is given up calls."""
 
@@ -80,8 +82,7 @@ def lower_kernel(environment: Environment, builder: Recorder, names: Sequence[st
     facts: dict[str, Facts] = {name: Facts() for name in names}
     joins = Joins()
     for number in range(_PASSES + _MORE_PASSES):
-        trial = Recorder(builder.next_id)
-        made = _lower(environment, trial, span, facts, joins)
+        made, trial = _read(environment, builder.next_id, span, facts, joins)
         for access in _accesses(made):
             if access.buffer in facts:
                 facts[access.buffer].accessed(len(access.index))
@@ -95,6 +96,19 @@ def lower_kernel(environment: Environment, builder: Recorder, names: Sequence[st
     return made
 
 
+def _read(
+    environment: Environment, first_id: int, span: Span, facts: dict[str, Facts], joins: Joins
+) -> tuple[Lowered | None, Recorder]:
+    """One reading of the text, begun again where it shows that a parameter has more dimensions than it was given."""
+    for left in range(_STARTS, -1, -1):
+        trial = Recorder(first_id)
+        try:
+            return _lower(environment, trial, span, facts, joins, may_read_again=left > 0), trial
+        except ReadAgainError:
+            joins.begin()
+    raise AssertionError
+
+
 def _accesses(made: Lowered | None) -> Iterator[Access]:
     for op in operations(made.kernel.body) if made is not None else ():
         yield from accesses(op)
@@ -106,13 +120,15 @@ def parameter_names(node: cst.FunctionDef | cst.Lambda) -> list[str]:
 
 
 def _lower(
-    environment: Environment, builder: Recorder, span: Span, facts: dict[str, Facts], joins: Joins
-) -> Lowered | None:
+    environment: Environment, builder: Recorder, span: Span, facts: dict[str, Facts], joins: Joins, *,
+    may_read_again: bool,
+) -> Lowered | None:  # fmt: skip
     context = Context(
         builder=builder, knowledge=environment.knowledge, version=environment.version, target=environment.target,
         path=environment.path, facts=facts, scalars={}, shapes=environment.shapes,
         dtypes=environment.dtypes, values=environment.values, evaluate=evaluate, call=call_function,
         invoke=invoke, run=run_block, truth=truth, assign=bind_to, joins=joins,
+        may_read_again=may_read_again,
     )  # fmt: skip
     function = environment.find(context)
     if function is None:

@@ -15,7 +15,7 @@ from portcheck.frontends.nki.objects.objects import attribute_of, fields_in_orde
 from portcheck.frontends.nki.objects.parameters import part
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.facts import Facts
-from portcheck.frontends.nki.state.failure import RaisedError
+from portcheck.frontends.nki.state.failure import RaisedError, ReadAgainError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
@@ -258,11 +258,13 @@ def deepen(context: Context, sizes: Sequence[Value], missing: int) -> None:
 
 
 def deepen_parameter(context: Context, name: str, missing: int) -> None:
-    """Notes for the next pass that the tensor parameter `name` has more dimensions, unless its rank is known."""
+    """Notes that the tensor parameter `name` has more dimensions, unless its rank is known: the text is read again."""
     if context.facts[name].has_rank or name in context.deepened or not 0 < missing < _MOST_MISSING:
         return
     context.deepened.add(name)
     context.facts[name].seen_at_least(len(context.parameter_view(name).dimensions) + missing)
+    if context.may_read_again:
+        raise ReadAgainError  # what was read since is of no use
 
 
 def _is_shaped_by(name: str, facts: Facts, symbols: Collection[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from portcheck.core.dtype import BOOL
+from portcheck.core.dtype import BOOL, FLOAT32
 from portcheck.frontends.nki.source.imports import is_nki
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.values.callables import Function
@@ -57,6 +57,8 @@ def _is_plain(context: Context, value: Value, kind: str) -> bool | None:
             return _is_tensor(kind)
         case Parameter(name) if context.facts[name].is_tensor:
             return _is_tensor(kind)
+        case Parameter(name) if context.scalars.get(name, FLOAT32).is_integer and not context.facts[name].is_optional:
+            return _is_number(context.scalar(name), word)
         case Items():
             return word in (_LIST if value.is_list else _TUPLE)
         case Table():

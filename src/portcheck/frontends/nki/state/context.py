@@ -124,6 +124,8 @@ class Context:
     """The parameters that are taken to be None, their default."""
     deepened: set[str] = field(default_factory=set)
     """The parameters that were seen to have more dimensions than were assumed."""
+    may_read_again: bool = False
+    """Whether the kernel may be read from its start as soon as a parameter is seen to be another than it was taken."""
     noted: Noted = field(default_factory=Noted)
     journal: Journal = field(default_factory=Journal)
     choices: Choices = field(default_factory=Choices)

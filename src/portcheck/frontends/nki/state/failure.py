@@ -35,3 +35,7 @@ class ForkError(Exception):
     def __init__(self, condition: Expr) -> None:
         super().__init__()
         self.condition = condition
+
+
+class ReadAgainError(Exception):
+    """A use shows that a parameter is not what it was taken to be: the kernel is read again from its start."""

@@ -52,9 +52,13 @@ class Joins:
         wrong = {join.place for join in self.made if _is_wrong(join, written, begun.get(join.buffer))}
         is_new = not wrong <= self.apart
         self.apart |= wrong
+        self.begin()
+        return is_new
+
+    def begin(self) -> None:
+        """The text is read again."""
         self.made.clear()
         self.copies.clear()
-        return is_new
 
 
 def _is_wrong(join: Join, written: Mapping[str, list[Op]], begun: int | None) -> bool:
