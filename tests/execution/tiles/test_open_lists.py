@@ -141,3 +141,61 @@ def test_a_loop_whose_first_round_returns_has_one_round_or_none(flag: int) -> No
         expected[0] = x[flag - 1]
     expected[5 - (1 if flag else 5)] = x[0]
     assert np.array_equal(result(_ONCE, flag, 5, 4, 5), expected)
+
+
+_LEFT = """
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((n + 1, p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out[:n], src=x)
+    nisa.dma_copy(dst=out[n], src=x[0])
+    tiles, pairs = [], []
+    for i in range(5):
+        size = flag - 2 * i
+        if size <= 0:
+            break
+        tiles.append(TILE)
+        for j in nl.affine_range(2):
+            pairs.append(TILE)
+            nisa.dma_copy(dst=pairs[-1], src=x[n - 1 - i - j])
+    for i in range(5):
+        if flag - 2 * i <= 0:
+            break
+        nisa.dma_copy(dst=tiles[i], src=x[n - 1 - i])
+    for i, t in enumerate(tiles):
+        nisa.dma_copy(dst=out[i], src=t)
+    if flag > 2:
+        nisa.dma_copy(dst=out[n], src=pairs[-1])
+    return out
+"""
+
+
+@pytest.mark.parametrize("flag", [0, 1, 3, 4, 5, 9, 20])
+def test_a_list_is_as_long_as_its_loop_had_rounds_before_it_was_left(flag: int) -> None:
+    x = normal(1, 9, 4, 5)
+    rounds = min(5, max(0, (flag + 1) // 2))
+    last = x[8 - (rounds - 1) - 1] if flag > 2 else x[0]
+    expected = np.concatenate([x[::-1][:rounds], x[rounds:], last[None]])
+    assert np.array_equal(result(_LEFT, flag, 9, 4, 5), expected)
+
+
+_LATE = """
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((n, p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    tiles = []
+    for i in range(3):
+        t = TILE
+        nisa.dma_copy(dst=t, src=x[n - 1 - i])
+        tiles.append(t)
+        if i >= flag:
+            break
+    nisa.dma_copy(dst=out[0], src=tiles[0])
+    return out
+"""
+
+
+def test_a_list_that_grows_before_its_loop_is_left_is_no_series() -> None:
+    with pytest.raises(AssertionError, match="opaque|line"):
+        result(_LATE, 1, 5, 4, 5)

@@ -121,6 +121,8 @@ def _is_predicate(value: Grid | Expr) -> bool:
 def unary_operation(context: Context, kind: type[cst.CSTNode], value: Value, text: str) -> Value:
     """`operator value`."""
     value = context.certain(value)
+    if context.is_chosen(value) and kind is not cst.Not:
+        raise RaisedError
     operator = _UNARY.get(kind)
     if kind is cst.Plus:
         return value

@@ -10,13 +10,14 @@ from portcheck.frontends.nki.loops.rounds import Plan, Round, length_of
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError, UnfollowedError
 from portcheck.frontends.nki.state.mutation import State, changing
 from portcheck.frontends.nki.values.arithmetic import difference, is_zero, known_int, plus, times
-from portcheck.frontends.nki.values.data import as_number, as_view, is_in_sight
+from portcheck.frontends.nki.values.data import allocate, as_number, as_view, is_in_sight, load, store
 from portcheck.frontends.nki.values.leaves import every_leaf
+from portcheck.frontends.nki.values.operands import Operand
 from portcheck.frontends.nki.values.series import at, joined
 from portcheck.frontends.nki.values.stacking import common_shape
 from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import Items, Series, Value
-from portcheck.ir import Apply, Const, Expr, LeaveKind, Ref, Symbol, symbols_in
+from portcheck.ir import Apply, Const, Expr, LeaveKind, Op, Ref, Space, Symbol, integer, substitute, symbols_in
 
 if TYPE_CHECKING:
     from portcheck.frontends.nki.state.context import Context
@@ -50,11 +51,16 @@ def _was_empty(state: State) -> bool:
     return not state.held and not state.lost and state.series is None
 
 
-def settle(context: Context, made: Round, growth: list[Growth], left: frozenset[LeaveKind]) -> Plan | None:
-    """Makes a series of each list that grew; a better plan where tiles have to last that did not."""
+def settle(
+    context: Context, made: Round, growth: list[Growth], left: frozenset[LeaveKind], body: list[Op]
+) -> Plan | None:
+    """Makes a series of each list that grew; a better plan where tiles have to last that did not.
+
+    In a loop that may be left rounds are counted where `body` ends: those that got there added to the lists.
+    """
     if not growth:
         return None
-    if left or made.counter is None or made.variable is None:
+    if left - {LeaveKind.LOOP} or made.counter is None or made.variable is None:
         raise NeedsUnrollingError
     parts = [part for item in growth for part in _parts(item.added)]
     missing = {made.sites[name] for name in _buffers(parts) if name in made.sites}
@@ -67,14 +73,41 @@ def settle(context: Context, made: Round, growth: list[Growth], left: frozenset[
     if not all(_lasts(context, part) for part in parts):
         raise NeedsUnrollingError
     try:
-        series = [_series(context, made, item.added) for item in growth]
+        length = _ROUNDS if left else length_of(made.counter)
+        series = [_series(context, made, item.added, length) for item in growth]
     except UnfollowedError as error:
         raise NeedsUnrollingError from error
     for item, found in zip(growth, series, strict=True):
         changing(context, item.target)
         item.target.held.clear()
         item.target.series = found
+    made.counted = _counted(context, body) if left else None
     return None
+
+
+_ROUNDS = Symbol("@rounds", INT64)
+"""How many rounds came to their end, until that can be read behind the loop."""
+
+
+def _counted(context: Context, body: list[Op]) -> View:
+    """The register that counts the rounds that come to the end of `body`."""
+    view = allocate(context, "rounds", INT64, (), Space.REGISTER, via="=")
+    store(context, view, Operand(integer(0), INT64), via="=")
+    with context.builder.continued(body):
+        more = plus(load(context, view, is_tile=False).expression, integer(1))
+        store(context, view, Operand(more, INT64), via="=")
+    return view
+
+
+def give_lengths(context: Context, made: Round, growth: list[Growth]) -> None:
+    """Behind a loop that may be left: the lists that grew are as long as it had rounds that came to their end."""
+    if made.counted is None:
+        return
+    rounds = {_ROUNDS.name: load(context, made.counted, is_tile=False).expression}
+    for item in growth:
+        series = item.target.series
+        assert series is not None
+        item.target.series = replace(series, length=substitute(series.length, rounds))
 
 
 def _parts(added: Value | Series) -> list[Value]:
@@ -103,10 +136,9 @@ def _lasts(context: Context, part: Value) -> bool:
             return True
 
 
-def _series(context: Context, made: Round, added: Value | Series) -> Series:
+def _series(context: Context, made: Round, added: Value | Series, length: Expr) -> Series:
     assert made.counter is not None and made.variable is not None
     place = Symbol(context.fresh_symbol("place"), INT64)
-    length = length_of(made.counter)
     value = _value_of(made, place)
     if isinstance(added, Series):
         if made.variable.name in symbols_in(added.length):

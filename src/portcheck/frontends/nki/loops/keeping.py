@@ -24,7 +24,7 @@ from portcheck.frontends.nki.loops.carrying import (
     settled_late,
     stand_at,
 )  # fmt: skip
-from portcheck.frontends.nki.loops.growing import Growth, grown, settle
+from portcheck.frontends.nki.loops.growing import Growth, give_lengths, grown, settle
 from portcheck.frontends.nki.loops.losing import Changed, begin_without, end_without
 from portcheck.frontends.nki.loops.rounds import (
     ATTEMPTS,
@@ -163,7 +163,8 @@ def _attempted(
         for item in unfit:
             changed.lose(item.slot, value_in(frame, item.slot), *(carried[other.slot] for other in held))
     left = leaves(body)
-    better = _better(context, frame, loop, made, carried, left, changed) or _settled(context, loop, made, growth, left)
+    better = _better(context, frame, loop, made, carried, left, changed)
+    better = better or _settled(context, loop, made, growth, left, body)
     if better is not None:
         return better, flow, left
     note_joins(context, frame, loop.block, held, begun)
@@ -172,6 +173,7 @@ def _attempted(
     escaped = escaping(context, frame, loop.block, held, body)
     if body or not growth:
         loop.emit(variable, tuple(body))
+    give_lengths(context, made, growth)
     _end(context, frame, made, carried, left, begun)
     after_loop(context, frame, [*held, *escaped])
     end_without(context, frame, plan)
@@ -213,11 +215,11 @@ def _changed(made: Round) -> tuple[list[Growth], Changed]:
 
 
 def _settled(
-    context: Context, loop: Kept, made: Round, growth: list[Growth], left: frozenset[LeaveKind]
+    context: Context, loop: Kept, made: Round, growth: list[Growth], left: frozenset[LeaveKind], body: list[Op]
 ) -> Plan | None:
     """As `settle`; lists of which no series can be made are forgotten where that may be."""
     try:
-        return settle(context, made, growth, left)
+        return settle(context, made, growth, left, body)
     except NeedsUnrollingError:
         if not loop.may_lose:
             raise

@@ -141,6 +141,8 @@ class Round:
     ends: list[dict[Slot, Value]] = field(default_factory=list)
     early: list[tuple[Changing, State]] = field(default_factory=list)
     since: int = field(default_factory=new_age)
+    counted: View | None = None
+    """The register that counts the rounds that come to their end, where some may not."""
     begun: tuple[int, int] = (0, 0)
     """How many assertions and conditions of arms held already when the loop began."""
     length: int | None = field(default=None, init=False)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import libcst as cst
+
+from portcheck.core.dtype import BOOL
 from portcheck.frontends.nki.expressions.subscripts import key_of
 from portcheck.frontends.nki.loops.growing import append
 from portcheck.frontends.nki.objects.attributes import items_of, value_of_key
+from portcheck.frontends.nki.python.comparing import comparison
 from portcheck.frontends.nki.python.texts import NotPlainError, plain, text_method
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.mutation import alike, changing, lose
-from portcheck.frontends.nki.values.arithmetic import known_int, literal
+from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import write_out
-from portcheck.frontends.nki.values.values import NONE, Items, Key, Table, Text, Value
+from portcheck.frontends.nki.values.values import NONE, Either, Items, Key, Table, Text, Value
 from portcheck.ir import Apply, Const, Expr, Symbol, integer
 
 Arguments = Sequence[Value]
@@ -222,8 +226,19 @@ def _at(context: Context, receiver: Table, name: str, key: Key, rest: Arguments)
     return receiver.entries.get(key, fallback)
 
 
+_FEW = 6
+"""Keys of a dictionary that are compared with one that is not known."""
+
+
 def _some(context: Context, receiver: Table, arguments: Arguments) -> Value:
     """What `get` gives for a key that is not known: any of the values, or what stands for none."""
+    tests = [(comparison(context, cst.Equal, arguments[0], value_of_key(key), ""), key) for key in receiver.entries]
+    if len(tests) <= _FEW and all(is_number(test) and test.dtype == BOOL for test, _ in tests):
+        found = arguments[1] if len(arguments) > 1 else NONE
+        for test, key in reversed(tests):
+            assert is_number(test)
+            found = Either(test, receiver.entries[key], found)
+        return found
     parts = (*receiver.entries.values(), *arguments[1:], NONE)
     return context.unknown(context.fresh_symbol("get()"), "a key of a dictionary is not known", *parts)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from portcheck.core.dtype import INT64, DType, dtype_of
 from portcheck.core.source import Span
 from portcheck.frontends.nki.loops.rounds import Remembered, Round, Site
+from portcheck.frontends.nki.state.answers import answer
 from portcheck.frontends.nki.state.choices import Choices
 from portcheck.frontends.nki.state.clauses import Clauses
 from portcheck.frontends.nki.state.facts import Facts, sizes_in
@@ -23,7 +24,7 @@ from portcheck.frontends.nki.values.arithmetic import implied
 from portcheck.frontends.nki.values.callables import Function
 from portcheck.frontends.nki.values.tiles import Buffer, Dimension, Grid, Result, View
 from portcheck.frontends.nki.values.values import Either, Items, Nothing, Unknown, Value
-from portcheck.ir import Apply, Assume, Axis, Expr, Opaque, OpaqueKind, Operator, Space, Symbol, ValueType, integer
+from portcheck.ir import Assume, Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
 
@@ -161,10 +162,7 @@ class Context:
 
     def holds(self, condition: Expr) -> bool | None:
         """Whether the arm of a branch that is being evaluated is one where `condition` holds; None where it is open."""
-        if condition not in self.holding and isinstance(condition, Apply):
-            inner = self.holding.get(condition.arguments[0]) if condition.operator is Operator.LOGICAL_NOT else None
-            return None if inner is None else not inner
-        return self.holding.get(condition)
+        return answer(condition, self.holding) if self.holding else None
 
     def certain(self, value: Value) -> Value:
         """`value`, or the one of two values that it is here; raises ForkError where that is not known."""
