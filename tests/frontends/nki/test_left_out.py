@@ -45,4 +45,6 @@ def test_a_key_that_is_not_known_changes_no_dictionary() -> None:
 
 def test_what_a_key_that_is_not_known_gives_is_not_guessed() -> None:
     for default in ("", ", 1.0"):
-        assert opaques(kernel(_stored(f"nisa.tensor_scalar(a, b, nl.multiply, c.table.get(foreign(n){default}))"), BEFORE))
+        assert opaques(
+            kernel(_stored(f"nisa.tensor_scalar(a, b, nl.multiply, c.table.get(foreign(n){default}))"), BEFORE)
+        )
