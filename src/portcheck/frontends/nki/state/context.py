@@ -106,6 +106,8 @@ class Context:
     views: dict[str, View] = field(default_factory=dict)
     holding: dict[Expr, bool] = field(default_factory=dict)
     """The conditions of the arms that are being evaluated."""
+    arms: int = 0
+    """How many of those the arms say themselves."""
     forked: list[cst.CSTNode] = field(default_factory=list)
     """The statements that are being evaluated for either of two values, once for each time."""
     returning: Expr | None = None
@@ -175,13 +177,15 @@ class Context:
     def assuming(self, condition: Expr, holds: bool) -> Iterator[dict[int, State]]:
         """Evaluates what runs only where `condition` holds, or does not; gives what lists hold for that reason."""
         before, asserted, clauses = self.holding, self.asserted, self.clauses.held
-        found = self.clauses.with_consequences(before, condition, holds)
-        self.holding = {**before, **implied(condition, holds)} if found is None else found
+        said = implied(condition, holds)
+        self.holding = self.clauses.with_consequences(before, condition, holds) or {**before, **said}
+        self.arms += len(said)
         try:
             with self.choices.taken(self.journal, self.holds) as taken:
                 yield taken
         finally:
             self.holding, self.asserted = before, asserted
+            self.arms -= len(said)
             self.clauses.leave(clauses, condition, holds)
 
     def assert_that(self, condition: Expr, via: str) -> None:

@@ -16,7 +16,7 @@ FORKS = 24
 
 def can_fork(context: Context, condition: Expr) -> bool:
     """Whether `condition` can be asked here: it is open, and uses no result or loop variable that is out of sight."""
-    if context.holds(condition) is not None or len(context.holding) >= FORKS:
+    if context.holds(condition) is not None or context.arms >= FORKS:
         return False
     running = {made.variable.name for made in context.rounds if made is not None and made.variable is not None}
     return context.builder.sees(condition) and not (symbols_in(condition) & context.bound) - running

@@ -13,7 +13,7 @@ from portcheck.frontends.nki.state.joins import Join
 from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, put_back
 from portcheck.frontends.nki.statements.pairing import Pairing
 from portcheck.frontends.nki.values.ages import new_age
-from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small
+from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small, same
 from portcheck.frontends.nki.values.callables import Accessed, Function
 from portcheck.frontends.nki.values.copying import put
 from portcheck.frontends.nki.values.data import allocate, as_number, as_view, is_in_sight, operand, store
@@ -88,11 +88,34 @@ def _merged(context: Context, joint: Joint, name: str, one: Value, other: Value)
     if _is_numeric(one) and _is_numeric(other):
         return _in_register(context, joint, name, one, other)
     if isinstance(one, View | Result) and isinstance(other, View | Result) and _is_one_tile(context, name, one, other):
-        return _through_memory(context, joint, name, one, other)
+        return _through_memory(context, joint, name, one, other, one.shape)
+    if isinstance(one, View) and isinstance(other, View):
+        shape = _shape_of_either(context, joint, one, other)
+        if shape is not None:
+            return _through_memory(context, joint, name, one, other, shape)
     lasting = [_lasting(context, body, value) for body, value in zip(joint.bodies, (one, other), strict=True)]
     if lasting[0] is None or lasting[1] is None:
         return Unknown(name, f"{name} depends on a condition that is not known", (one, other), OpaqueKind.CONTROL)
-    return _either(joint.condition, lasting[0], lasting[1], name)
+    first, second = (_within(context, lasting[0], joint, True), _within(context, lasting[1], joint, False))
+    return _either(joint.condition, first, second, name)
+
+
+def _within(context: Context, value: Value, joint: Joint, holds: bool) -> Value:
+    """`value` at the end of an arm: what is one of two values by what the arm decides is one of them."""
+    if not isinstance(value, Either):
+        return value
+    facts = context.clauses.with_consequences(context.holding, joint.condition, holds) or {}
+    return _chosen(value, facts)
+
+
+def _chosen(value: Value, facts: Mapping[Expr, bool]) -> Value:
+    if not isinstance(value, Either):
+        return value
+    holds = facts.get(value.condition)
+    if holds is not None:
+        return _chosen(value.first if holds else value.second, facts)
+    first, second = _chosen(value.first, facts), _chosen(value.second, facts)
+    return value if first is value.first and second is value.second else Either(value.condition, first, second)
 
 
 def _numbers(context: Context, condition: Expr, one: Value, other: Value) -> tuple[Expr | None, Expr | None]:
@@ -177,11 +200,31 @@ def _moved_out(context: Context, body: list[Op], view: View) -> bool:
     return False
 
 
-def _through_memory(context: Context, joint: Joint, name: str, one: Value, other: Value) -> Value:
+def _shape_of_either(context: Context, joint: Joint, one: View, other: View) -> tuple[Expr, ...] | None:
+    """The shape of a tensor in device memory that either arm allocates with other sizes, and that is empty yet."""
+    first, second = one.buffer, other.buffer
+    is_alike = (first.dtype, first.space, len(first.shape)) == (second.dtype, Space.GLOBAL, len(second.shape))
+    is_empty = is_alike and all(
+        view.shape == view.buffer.shape and _is_untouched(body, view.buffer.name)
+        for body, view in zip(joint.bodies, (one, other), strict=True)
+    )
+    if not is_empty or first.space is not Space.GLOBAL:
+        return None
+    pairs = zip(first.shape, second.shape, strict=True)
+    shape = [
+        size if same(size, rest) else Apply(Operator.SELECT, (joint.condition, size, rest), size.dtype)
+        for size, rest in pairs
+    ]
+    return tuple(shape) if all(is_small(size) and context.builder.sees(size) for size in shape) else None
+
+
+def _through_memory(
+    context: Context, joint: Joint, name: str, one: Value, other: Value, shape: Sequence[Expr]
+) -> Value:
     assert isinstance(one, View | Result)
     dtype = one.buffer.dtype if isinstance(one, View) else one.dtype
     space = one.buffer.space if isinstance(one, View) else one.space
-    view = allocate(context, name, dtype, one.shape, space, via="if")
+    view = allocate(context, name, dtype, shape, space, via="if")
     for body, value in zip(joint.bodies, (one, other), strict=True):
         if isinstance(value, View) and _is_untouched(body, value.buffer.name):
             continue
