@@ -7,11 +7,12 @@ import pytest
 from tests.execution.tiles.ports import NEW, executed, normal
 from tests.frontends.nki.reading import kernel, opaques, stores
 
-from portcheck.core.dtype import INT64, DType
+from portcheck.core.dtype import BOOL, INT64, DType
 from portcheck.ir import (
     Alloc,
     Apply,
     Branch,
+    Copy,
     Expr,
     Load,
     Operator,
@@ -219,3 +220,53 @@ def test_of_a_choice_with_a_side_that_is_known_the_other_follows() -> None:
     found = next(op for op in operations(made.body) if isinstance(op, Branch))
     assert isinstance(found.condition, Apply)
     assert found.condition.operator is Operator.LOGICAL_NOT
+
+
+SIZED = """
+if flag:
+    out = nl.ndarray((n, 4), dtype=nl.float32, buffer=nl.{space})
+else:
+    out = nl.ndarray((8, n), dtype=nl.{dtype}, buffer=nl.{space})
+nisa.dma_copy(dst=out[0:4, 0:4], src=a[0:4, 0:4])
+"""
+
+
+def copies(space: str, dtype: str = "float32") -> list[Copy]:
+    made = kernel(SIZED.format(space=space, dtype=dtype), parameters="x, n: int, flag: bool")
+    assert opaques(made) == []
+    return [op for op in operations(made.body) if isinstance(op, Copy)]
+
+
+def test_an_empty_tensor_of_either_size_is_one_tensor_in_device_memory() -> None:
+    assert len(copies("shared_hbm")) == 1
+    assert len(copies("shared_hbm", "bfloat16")) == 2
+    assert len(copies("sbuf")) == 2
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_tensor_of_either_size_has_the_size_of_its_arm(flag: bool) -> None:
+    text = (
+        NEW + "def k(x, flag: bool):\n"
+        "    rows, columns = x.shape\n"
+        "    if flag:\n"
+        "        out = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+        "    else:\n"
+        "        out = nl.ndarray((rows, 2 * columns), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+        "        nisa.dma_copy(dst=out[0:rows, columns : 2 * columns], src=x)\n"
+        "    nisa.dma_copy(dst=out[0:rows, 0:columns], src=x)\n"
+        "    return out\n"
+    )
+    x = normal(1, 4, 8)
+    wanted = x if flag else np.concatenate([x, x], axis=1)
+    assert np.array_equal(executed(text, {"x": x, "flag": flag}).results[0], wanted)
+
+
+def test_what_was_chosen_by_a_condition_is_not_chosen_by_it_again() -> None:
+    lines = [
+        "w = None if flag else x", "if flag:", "    v = w", "else:", "    v = x.reshape((8, 128))",
+        "if v is None:", "    nisa.memset(a, value=1)",
+    ]  # fmt: skip
+    made = kernel("\n".join(lines), parameters="x, flag: bool")
+    assert opaques(made) == []
+    found = next(op for op in operations(made.body) if isinstance(op, Branch))
+    assert found.condition == Symbol("flag", BOOL)
