@@ -105,9 +105,8 @@ class Context:
     counter: int = 0
     views: dict[str, View] = field(default_factory=dict)
     holding: dict[Expr, bool] = field(default_factory=dict)
-    """The conditions of the arms that are being evaluated."""
+    """The conditions of the arms that are being evaluated; `arms` of them they say, the others follow."""
     arms: int = 0
-    """How many of those the arms say themselves."""
     forked: list[cst.CSTNode] = field(default_factory=list)
     """The statements that are being evaluated for either of two values, once for each time."""
     returning: Expr | None = None
