@@ -12,6 +12,8 @@ from tools.public_ports.nkilib_kernels import called
 _CORE = "src/nkilib_src/nkilib/core/"
 _EXPERIMENTAL = "src/nkilib_src/nkilib/experimental/"
 _LOSS = "experimental.loss.cross_entropy_torch"
+_USABLE = 128 * 1024
+"""Bytes of a partition that kernels may use: how many those are is in no document, so it is stated."""
 
 
 def losses(random: np.random.Generator, positions: int, words: int, batch: int, chunk: int) -> Run:
@@ -62,7 +64,7 @@ def convolution(
     random: np.random.Generator, batch: int, inputs: int, outputs: int, length: int, width: int,
     stride: int, padding: tuple[int, int], dilation: int, has_bias: bool,
 ) -> Run:  # fmt: skip
-    """The reference convolves in float32 itself. How much on-chip memory is usable is in no document: it is stated."""
+    """The reference convolves in float32 itself."""
     data, filters = normal(random, batch, inputs, length), normal(random, width, inputs, outputs)
     bias = normal(random, outputs) if has_bias else None
     shape = {"stride": stride, "padding": padding, "dilation": dilation}
@@ -79,7 +81,7 @@ def convolution(
 
     arguments = {
         "x_in": data, "filters": filters, "bias": bias, **shape, "activation_fn": None, "lnc_shard": False,
-        "total_available_sbuf_size": 128 * 1024,
+        "total_available_sbuf_size": _USABLE,
     }  # fmt: skip
     return Run(arguments=arguments, reference=wanted, grid=(1,))
 
@@ -136,6 +138,8 @@ def centred(random: np.random.Generator, batch: int, length: int, hidden: int, h
         return (near(value, np.float32, terms=terms, scale=placed),)
 
     others = {"shard_on_h": False, "use_heap_memory": False, "sbm": None}
+    if has_beta:
+        others["total_available_sbuf_size"] = _USABLE
     return Run(arguments={**given, **others}, reference=wanted, grid=(1,))
 
 

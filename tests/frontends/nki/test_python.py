@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.frontends.nki.reading import kernel, opaques, stores, value_of
 
-from portcheck.ir import Alloc, Const, operations
+from portcheck.ir import Alloc, Const, Store, operations
 
 NUMBERS = {
     "f-string": ("c = 3\nd = {'q3': 5.0}\nnisa.memset(a, d[f'q{c}'])", 5.0),
@@ -172,3 +172,11 @@ def test_the_limits_of_a_format_are_numbers() -> None:
     made = value_of("nisa.memset(a, np.finfo(np.float32).min)", "import numpy as np")
     assert isinstance(made, Const)
     assert made.value < -3e38
+
+
+@pytest.mark.parametrize("text", ["f'{n}'", "str(n)", "f'{n}' + 'q'", "'q%d' % n"])
+def test_a_text_that_is_not_known_is_not_none_and_no_number(text: str) -> None:
+    made = kernel(f"c = {text}\nif c is None:\n    nisa.memset(a, 0.0)\nif c is not None:\n    nisa.memset(b, 0.0)\n")
+    assert [type(op) for op in made.body if not isinstance(op, Alloc)] == [Store]
+    assert [op.access.buffer for op in stores(made.body)] == ["b"]
+    assert opaques(kernel(f"c = {text}\nnisa.memset(a[:, c:], 0.0)"))

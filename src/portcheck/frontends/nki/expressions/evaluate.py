@@ -171,7 +171,9 @@ def selectors(context: Context, frame: Frame, node: cst.Subscript) -> list[Value
             )
             stretch = Stretch(ends[0], ends[1], ends[2])
             found.append(
-                context.unknown(frame.segment.text(inner), "a slice that is not understood") if missing else stretch
+                context.unknown(frame.segment.text(inner), "a slice that is not understood", NONE)
+                if missing
+                else stretch
             )
     return found
 

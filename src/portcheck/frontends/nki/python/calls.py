@@ -91,7 +91,7 @@ def _text(context: Context, arguments: Arguments) -> Value:
     given = arguments[0] if arguments else Text("")
     dtype = as_dtype(context, given) if isinstance(given, External) else None
     found = text_of(given if dtype is None else Format(dtype))
-    return Text(found) if found is not None else unknown_text(context, "str()", *arguments)
+    return Text(found) if found is not None else unknown_text("str()", *arguments)
 
 
 def _slice(context: Context, arguments: Arguments) -> Value | None:

@@ -29,6 +29,7 @@ from portcheck.frontends.nki.values.values import (
     Items,
     Nothing,
     ShapeOf,
+    SomeText,
     Table,
     Text,
     Unknown,
@@ -182,6 +183,8 @@ def _negated(context: Context, value: Value, text: str) -> Value:
 
 
 def _identity(context: Context, left: Value, right: Value, text: str, *, negated: bool) -> Value:
+    if any(isinstance(one, SomeText) and isinstance(other, Nothing) for one, other in ((left, right), (right, left))):
+        return literal(negated)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return some_flag(context, text)
     for value, other in ((left, right), (right, left)):

@@ -11,8 +11,9 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import is_number, known, literal
-from portcheck.frontends.nki.values.values import Format, Items, Nothing, Text, Value
+from portcheck.frontends.nki.values.values import Format, Items, Nothing, SomeText, Text, Value
 
+_UNKNOWN = "a text that is not known"
 LENGTH_LIMIT = 4096
 """Characters of a string that is kept."""
 _SPEC_LIMIT = 12
@@ -69,15 +70,15 @@ def text_of(value: Value) -> str | None:
     return found if len(found) <= LENGTH_LIMIT else None
 
 
-def unknown_text(context: Context, text: str, *parts: Value) -> Value:
+def unknown_text(text: str, *parts: Value) -> Value:
     """A string that is not known."""
-    return context.unknown(text, "a text that is not known", *parts)
+    return SomeText(text, _UNKNOWN, parts)
 
 
 def string(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     """The value of a string literal or of an f-string."""
     found = _literal(context, frame, node)
-    return Text(found) if found is not None else unknown_text(context, frame.segment.text(node))
+    return Text(found) if found is not None else unknown_text(frame.segment.text(node))
 
 
 def _literal(context: Context, frame: Frame, node: cst.CSTNode) -> str | None:
@@ -146,7 +147,7 @@ def text_method(context: Context, receiver: Text, name: str, arguments: Sequence
     try:
         given = [plain(argument) for argument in arguments]
     except NotPlainError:
-        return unknown_text(context, text)
+        return context.unknown(text, _UNKNOWN)
     found: Any = None
     if name == "join" and len(given) == 1 and isinstance(given[0], list | tuple):
         found = _joined_by(receiver.value, given[0])
@@ -155,7 +156,7 @@ def text_method(context: Context, receiver: Text, name: str, arguments: Sequence
     elif name in _METHODS:
         found = _called(_METHODS[name], receiver.value, given)
     value = as_value(found) if found is not None else None
-    return value if value is not None else unknown_text(context, text)
+    return value if value is not None else context.unknown(text, _UNKNOWN)
 
 
 def _called(method: Callable[..., Any], text: str, given: Sequence[Plain]) -> Any:
@@ -181,7 +182,7 @@ def combined_texts(context: Context, sign: str, left: Value, right: Value, text:
     try:
         first, second = plain(left), plain(right)
     except NotPlainError:
-        return unknown_text(context, text)
+        return unknown_text(text, left, right)
     found: str | None = None
     if sign == "+" and isinstance(first, str) and isinstance(second, str):
         found = _joined([first, second])
@@ -190,7 +191,7 @@ def combined_texts(context: Context, sign: str, left: Value, right: Value, text:
     elif sign == "%" and isinstance(first, str) and not any(len(part) > 2 for part in _digits(first)):
         found = _called(str.__mod__, first, [second])
     value = as_value(found) if found is not None else None
-    return value if value is not None else unknown_text(context, text)
+    return value if value is not None else unknown_text(text, left, right)
 
 
 def _repeated(first: Plain, second: Plain) -> str | None:

@@ -16,7 +16,7 @@ from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.origins import is_fixed
 from portcheck.frontends.nki.values.stacking import note, slot
 from portcheck.frontends.nki.values.tiles import Buffer, Grid, Result, View
-from portcheck.frontends.nki.values.values import Either, Instance, Parameter, Stretch, Unknown, Value
+from portcheck.frontends.nki.values.values import Either, Instance, Parameter, SomeText, Stretch, Unknown, Value
 from portcheck.frontends.nki.values.views import (
     access,
     broadcast,
@@ -67,6 +67,8 @@ def as_number(context: Context, value: Value | None) -> Expr | None:
         case View(Buffer(space=Space.REGISTER), dimensions=()) if is_in_sight(context, value):
             is_kept = value.buffer.name in context.kept_numbers
             return kept_number(context, value) if is_kept else load(context, value).expression
+        case SomeText():
+            return None
         case Unknown(text, _, parts) if text and (not parts or is_fixed(context, value)):
             return context.number_of(value)
         case Either():

@@ -196,6 +196,11 @@ class Unknown:
     is_list: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SomeText(Unknown):
+    """A string that is not known."""
+
+
 Value = (
     Expr | Nothing | Dots | Text | External | Package | Format | Items | Table | Stretch | Counter | Function | Method
     | Bound | Either | Class | BoundMethod | Accessed | Super | Grid | View | Result | Parameter | ShapeOf | Unknown
