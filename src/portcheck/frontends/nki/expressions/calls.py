@@ -17,7 +17,7 @@ from portcheck.frontends.nki.objects.attributes import items_of
 from portcheck.frontends.nki.objects.calls import object_call
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.objects.objects import instantiated
-from portcheck.frontends.nki.python.calls import is_certainly_number, is_of_numbers, python_call
+from portcheck.frontends.nki.python.calls import TAKES_EITHER, is_certainly_number, is_of_numbers, python_call
 from portcheck.frontends.nki.python.methods import method_call
 from portcheck.frontends.nki.python.numbers import NUMBERS
 from portcheck.frontends.nki.source.imports import LEGACY_ROOT, ROOT, is_nki
@@ -147,6 +147,7 @@ def _keeps(callee: Value) -> bool:
     if isinstance(callee, Class):
         return callee.kind is not ClassKind.ENUMERATION
     is_own = isinstance(callee, Function | Bound | BoundMethod | Accessed)
+    is_own = is_own or (isinstance(callee, External) and callee.name in TAKES_EITHER)
     return is_own or (isinstance(callee, Method) and isinstance(callee.receiver, Items | Table))
 
 

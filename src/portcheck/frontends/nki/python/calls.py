@@ -11,15 +11,31 @@ from portcheck.frontends.nki.python.sequences import ITERATORS, SEQUENCES, Invok
 from portcheck.frontends.nki.python.texts import text_of, unknown_text
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.state.mutation import made_lazily
+from portcheck.frontends.nki.state.mutation import alike, made_lazily
 from portcheck.frontends.nki.state.watching import watch_arguments
 from portcheck.frontends.nki.values.arithmetic import literal
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import as_iterator
-from portcheck.frontends.nki.values.values import NONE, External, Format, Items, Nothing, Stretch, Table, Text, Value
+from portcheck.frontends.nki.values.values import (
+    NONE,
+    Either,
+    External,
+    Format,
+    Items,
+    Nothing,
+    Stretch,
+    Table,
+    Text,
+    Unknown,
+    Value,
+)
 
 Arguments = Sequence[Value]
 Keywords = Mapping[str, Value]
+
+
+TAKES_EITHER = frozenset({"str", "repr"})
+"""Functions of Python that may be given one of two values by a condition that is not known."""
 
 
 def is_builtin(name: str) -> bool:
@@ -88,7 +104,14 @@ def _instance(context: Context, arguments: Arguments) -> Value | None:
 
 
 def _text(context: Context, arguments: Arguments) -> Value:
-    given = arguments[0] if arguments else Text("")
+    given = context.resolve(arguments[0]) if arguments else Text("")
+    if isinstance(given, Either):
+        sides = [_text(context, [side]) for side in (given.first, given.second)]
+        if all(isinstance(side, Text | Format | Either | Unknown) for side in sides):
+            return sides[0] if alike(*sides) else Either(given.condition, *sides)
+        given = context.certain(given)
+    if isinstance(given, Format) and given.dtype.is_symbolic:
+        return given  # the name of a dtype is compared as the dtype
     dtype = as_dtype(context, given) if isinstance(given, External) else None
     found = text_of(given if dtype is None else Format(dtype))
     return Text(found) if found is not None else unknown_text("str()", *arguments)

@@ -7,7 +7,7 @@ from functools import reduce
 
 import libcst as cst
 
-from portcheck.core.dtype import BOOL
+from portcheck.core.dtype import BOOL, DType
 from portcheck.frontends.nki.expressions.bind import as_dtype, as_space, same_space
 from portcheck.frontends.nki.expressions.operators import is_tile, numbers, on_tiles
 from portcheck.frontends.nki.objects.attributes import give_back, items_of
@@ -17,6 +17,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import is_number, known, literal, unary
+from portcheck.frontends.nki.values.arithmetic import is_small as is_short
 from portcheck.frontends.nki.values.callables import Class, ClassKind
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.flags import flag_called, some_flag
@@ -36,7 +37,7 @@ from portcheck.frontends.nki.values.values import (
     Value,
 )  # fmt: skip
 from portcheck.frontends.nki.values.values import Parameter as KernelParameter
-from portcheck.ir import TRUE, Apply, Const, Expr, OpaqueKind, Operator, apply
+from portcheck.ir import TRUE, Apply, Const, Expr, OpaqueKind, Operator, Symbol, apply
 
 _COMPARISONS: Mapping[type[cst.CSTNode], tuple[str, Operator]] = {
     cst.Equal: ("==", Operator.EQUAL),
@@ -75,7 +76,8 @@ def comparison(context: Context, kind: type[cst.CSTNode], left: Value, right: Va
 
 def _of_either(context: Context, kind: type[cst.CSTNode], side: Either, left: Value, right: Value, text: str) -> Value:
     """A comparison with one of two values: that with the first where the condition holds, else that with the second."""
-    if kind not in (cst.Is, cst.IsNot):
+    is_by_value = kind in _BY_VALUE and not _may_compute(left) and not _may_compute(right)
+    if kind not in (cst.Is, cst.IsNot) and not is_by_value:
         raise ForkError(side.condition)
     parts = [
         comparison(context, kind, part if left is side else left, part if right is side else right, text)
@@ -84,14 +86,40 @@ def _of_either(context: Context, kind: type[cst.CSTNode], side: Either, left: Va
     numbers = [as_number(context, part) for part in parts]
     if numbers[0] is None or numbers[1] is None:
         raise ForkError(side.condition)
-    values = [known(number) if number is not None else None for number in numbers]
-    if values[0] is not None and values[0] == values[1]:
-        return literal(values[0])
-    if values == [True, False]:
-        return side.condition
-    if values == [False, True]:
-        return unary(Operator.LOGICAL_NOT, side.condition)
-    return Apply(Operator.SELECT, (side.condition, numbers[0], numbers[1]), BOOL)
+    chosen = _chosen(side.condition, numbers[0], numbers[1])
+    if not is_short(chosen):
+        raise ForkError(side.condition)
+    return chosen
+
+
+_BY_VALUE = (cst.Equal, cst.NotEqual, cst.In, cst.NotIn)
+
+
+def _may_compute(value: Value) -> bool:
+    """Whether comparing `value`, or what it may be, may compute a tile or run a method."""
+    if isinstance(value, Either):
+        return _may_compute(value.first) or _may_compute(value.second)
+    if isinstance(value, Items) and not value.lost and value.series is None:
+        return any(map(_may_compute, value.held))
+    if isinstance(value, Unknown):
+        return not all(isinstance(part, External) for part in value.parts)
+    return not isinstance(value, Nothing | Text | External | Format | Const | Symbol | Apply | Class) and not (
+        isinstance(value, Instance) and value.owner.kind is ClassKind.ENUMERATION
+    )
+
+
+def _chosen(condition: Expr, one: Expr, other: Expr) -> Expr:
+    """The truth value `one` where `condition` holds, else `other`."""
+    first, second, negated = known(one), known(other), unary(Operator.LOGICAL_NOT, condition)
+    if first is not None and second is not None:
+        return literal(first) if first == second else condition if first else negated
+    if first is not None:
+        sign, test = (Operator.LOGICAL_OR, condition) if first else (Operator.LOGICAL_AND, negated)
+        return apply(sign, test, other)
+    if second is not None:
+        sign, test = (Operator.LOGICAL_OR, negated) if second else (Operator.LOGICAL_AND, condition)
+        return apply(sign, test, one)
+    return Apply(Operator.SELECT, (condition, one, other), BOOL)
 
 
 def _objects(context: Context, operator: Operator, left: Value, right: Value, text: str) -> Value | None:
@@ -134,12 +162,42 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
         is_equal = same_space(context, left, right)
         if is_equal is None:
             return flag_called(text)
+    elif _is_open(left) and isinstance(right, Text) or isinstance(left, Text) and _is_open(right):
+        flag = _of_name(context, left, right)
+        return flag if wanted else unary(Operator.LOGICAL_NOT, flag)
     elif isinstance(left, Format | External) and isinstance(right, Format | External):
         first, second = as_dtype(context, left), as_dtype(context, right)
-        if first is not None and second is not None and (first.is_symbolic or second.is_symbolic) and first != second:
-            return flag_called(f"{first} == {second}" if wanted else f"{first} != {second}")
+        flag = _of_dtype(context, first, second) if first is not None and second is not None else None
+        if flag is not None:
+            return flag if wanted else unary(Operator.LOGICAL_NOT, flag)
         is_equal = first == second if first is not None and second is not None else left == right
     return None if is_equal is None else literal(is_equal is wanted)
+
+
+def _is_open(value: Value) -> bool:
+    return isinstance(value, Format) and value.dtype.is_symbolic
+
+
+def _of_name(context: Context, left: Value, right: Value) -> Expr:
+    """Whether a dtype that nothing states is called by a text."""
+    kind, text = (left, right) if isinstance(right, Text) else (right, left)
+    assert isinstance(kind, Format) and isinstance(text, Text)
+    named = as_dtype(context, text)
+    flag = _of_dtype(context, kind.dtype, named) if named is not None else None
+    return flag if flag is not None else flag_called(f"{kind.dtype} == {text.value!r}")
+
+
+def _of_dtype(context: Context, one: DType, other: DType) -> Expr | None:
+    """Whether a dtype that nothing states is the other; it is not where it is a third. None where both are stated."""
+    if one == other or not (one.is_symbolic or other.is_symbolic):
+        return None
+    first, second = (one, other) if one.is_symbolic else (other, one)
+    if second.is_symbolic:
+        return flag_called(" == ".join(sorted((first.name, second.name))))
+    others = (name for name in context.knowledge.dtypes.by_name if name != second.name)
+    if any(context.holding.get(flag_called(f"{first} == {name}")) for name in others):
+        return literal(False)
+    return flag_called(f"{first} == {second}")
 
 
 def _of_member(context: Context, value: Value, member: Value) -> Expr | None:

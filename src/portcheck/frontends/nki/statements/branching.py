@@ -23,6 +23,7 @@ from portcheck.frontends.nki.statements.returning import emit_return
 from portcheck.frontends.nki.statements.skipping import may_leave
 from portcheck.frontends.nki.values.arithmetic import unary
 from portcheck.frontends.nki.values.data import kept_number
+from portcheck.frontends.nki.values.decided import as_open
 from portcheck.frontends.nki.values.tiles import View
 from portcheck.frontends.nki.values.values import NONE, Value
 from portcheck.ir import Branch, Expr, Leave, LeaveKind, Op, Operator
@@ -156,7 +157,8 @@ def _certain(context: Context, frame: Frame, condition: Expr, arms: Sequence[_Ar
     is_first = arms[1].flow.kind is FlowKind.RAISE
     context.assert_that(condition if is_first else unary(Operator.LOGICAL_NOT, condition), "if")
     flow = _taken(context, frame, arms[0] if is_first else arms[1])
-    return Flow(flow.kind, flow.value, flow.is_done or takes_rest, flow.span)
+    value = None if flow.value is None else as_open(context.knowledge, condition, is_first, flow.value)
+    return Flow(flow.kind, value, flow.is_done or takes_rest, flow.span)
 
 
 def _only(context: Context, frame: Frame, condition: Expr, holds: bool, block: Sequence[cst.CSTNode]) -> Flow:

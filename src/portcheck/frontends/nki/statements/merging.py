@@ -17,13 +17,14 @@ from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_sma
 from portcheck.frontends.nki.values.callables import Accessed, Function
 from portcheck.frontends.nki.values.copying import put
 from portcheck.frontends.nki.values.data import allocate, as_number, as_view, is_in_sight, operand, store
+from portcheck.frontends.nki.values.decided import as_open
 from portcheck.frontends.nki.values.fitting import same_shape
 from portcheck.frontends.nki.values.flags import flag_called
 from portcheck.frontends.nki.values.leaves import leaves_of
 from portcheck.frontends.nki.values.operands import Operand
 from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import Either, Instance, Items, Key, Parameter, Table, Unknown, Value
-from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator, Space, operations
+from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator, Space, apply, operations
 from portcheck.ir.walk import reads, writes
 
 CHOICES = 8
@@ -73,6 +74,10 @@ def merge(
 
 
 def _merged(context: Context, joint: Joint, name: str, one: Value, other: Value) -> Value:
+    one = as_open(context.knowledge, joint.condition, True, one)
+    other = as_open(context.knowledge, joint.condition, False, other)
+    if alike(one, other):
+        return one
     if _is_tuple(one) and _is_tuple(other) and len(one.held) == len(other.held):
         pairs = zip(one.held, other.held, strict=True)
         return Items([
@@ -144,6 +149,8 @@ def _either(condition: Expr, one: Value, other: Value, name: str) -> Value:
         return Unknown(name, first.reason, (one, other), first.kind)
     if len(choices) > CHOICES:
         return Unknown(name, f"{name} may be one of more than {CHOICES} values", (one, other), OpaqueKind.LIMIT)
+    if isinstance(other, Either) and alike(one, other.first):
+        condition, other = apply(Operator.LOGICAL_OR, condition, other.condition), other.second
     return Either(condition, one, other)
 
 
