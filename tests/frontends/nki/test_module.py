@@ -52,6 +52,16 @@ KERNELS = [
         "import nki.language as nl\ndef h(x):\n    nl.load(x)\ndef k(x):\n    h(x)\n    nl.load(x)\n",
         ["k"],
     ),
+    (
+        "undecorated_by_way_of_another",
+        "import nki.language as nl\ndef h(x): nl.load(x)\ndef g(x): h(x)\ndef k(x):\n    g(x)\n    nl.load(x)\n",
+        ["k"],
+    ),
+    (
+        "undecorated_for_a_host",
+        "import nki.language as nl\ndef k(x):\n    nl.load(x)\ndef g(x):\n    k(x)\ndef main(x):\n    g(x)\n",
+        ["k"],
+    ),
     ("guarded", "import nki\nif True:\n    @nki.jit\n    def k(x): pass\n", ["k"]),
     ("other_decorator", "import functools\n@functools.cache\ndef k(x): pass\n", []),
 ]

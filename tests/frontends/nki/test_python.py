@@ -73,6 +73,9 @@ LIBRARY = {
     "product": "nisa.memset(a, [float(p + q) for p, q in itertools.product((1, 2), (0, 3))][-1])",
     "chain": "nisa.memset(a, list(itertools.chain([1.0], [5.0]))[1])",
     "gcd": "nisa.memset(a, float(math.gcd(15, 10)))",
+    "a number's name": "nisa.memset(a, float(math.floor(math.pi) + math.ceil(math.e) - 1) + 1.0 / math.inf)",
+    "a number's name in arrays": "import numpy as np\nnisa.memset(a, float(math.floor(np.pi) + 2))",
+    "a number's name imported": "from math import pi as p\nnisa.memset(a, float(math.floor(p) + 2))",
 }
 
 

@@ -20,6 +20,7 @@ from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
 from portcheck.frontends.nki.values.callables import Accessed, Class, ClassKind, Method, Super
+from portcheck.frontends.nki.values.constants import CONSTANTS
 from portcheck.frontends.nki.values.patterns import item_size
 from portcheck.frontends.nki.values.series import elements
 from portcheck.frontends.nki.values.tiles import Grid, Result, View
@@ -102,6 +103,8 @@ def _member(context: Context, qualified: str) -> Value:
     if qualified == _ENVIRONMENT:
         context.assume("the variables of the environment are taken not to be set")
         return Table({})
+    if qualified in CONSTANTS:
+        return CONSTANTS[qualified]
     qualified = context.knowledge.releases.canonical(qualified)
     constant = context.knowledge.constant(qualified, context.target)
     if isinstance(constant, int | float):

@@ -33,7 +33,7 @@ def kernels_in(
         return tuple(decorated)
     functions = list(_functions(tree.body))
     callers = _callers(functions, aliases)
-    called = {name for node in callers for name in _called_names(node)}
+    called = _called_from(callers, functions)
     return tuple(node for node in callers if node.name not in called)
 
 
@@ -46,6 +46,18 @@ def _callers(functions: list[Definition], aliases: Mapping[str, str]) -> list[De
         names |= found
         found = {node.name for node in others if not names.isdisjoint(_called_names(node))}
     return [node for node in functions if node.name in names]
+
+
+def _called_from(callers: Iterable[Definition], functions: Iterable[Definition]) -> set[str]:
+    """The names that `callers` call, themselves or through other `functions` that they call."""
+    within = {node.name: set(_called_names(node)) for node in functions}
+    found, pending = set[str](), [name for node in callers for name in _called_names(node)]
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending.extend(within.get(name, ()))
+    return found
 
 
 def by_name(definitions: Iterable[Definition]) -> dict[str, Definition]:

@@ -19,6 +19,7 @@ from portcheck.frontends.nki.state.failure import RaisedError, UnfollowedError
 from portcheck.frontends.nki.state.holding import set_back
 from portcheck.frontends.nki.values.ages import BEFORE
 from portcheck.frontends.nki.values.callables import Function
+from portcheck.frontends.nki.values.constants import CONSTANTS
 from portcheck.frontends.nki.values.values import External, Package, Unknown, Value
 from portcheck.ir import OpaqueKind
 from portcheck.knowledge import load
@@ -164,7 +165,12 @@ class Scope:
         if value is not None:
             return value
         if found is None and not item.level:
-            return External(context.knowledge.releases.canonical(f"{item.module}.{item.member}"))
+            named = CONSTANTS.get(f"{item.module}.{item.member}")
+            return (
+                named
+                if named is not None
+                else External(context.knowledge.releases.canonical(f"{item.module}.{item.member}"))
+            )
         where = "." * item.level + item.module
         return Unknown(item.member, f"{item.member} of {where} is not in reach", kind=OpaqueKind.CALL)
 
