@@ -14,6 +14,7 @@ from portcheck.frontends.nki.expressions.evaluate import evaluate, truth
 from portcheck.frontends.nki.kernels.defaults import default_of
 from portcheck.frontends.nki.lowering.accumulators import with_registers
 from portcheck.frontends.nki.objects.functions import all_parameters
+from portcheck.frontends.nki.objects.of_parts import wrap_parts
 from portcheck.frontends.nki.objects.parameters import bind_parameters
 from portcheck.frontends.nki.source.discovery import is_kernel_mark
 from portcheck.frontends.nki.source.trees import is_generator, names_stored_into
@@ -238,6 +239,7 @@ def call_function(
         if isinstance(function.node, cst.Lambda):
             return evaluate(context, frame, function.node.body)
         context.noted.functions[function.node] = function
+        wrap_parts(context, frame, function)
         if is_generator(function.node):
             return _generated(context, frame, function)
         flow = run_block(context, frame, function.node.body.body)

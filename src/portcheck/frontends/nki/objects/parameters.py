@@ -82,7 +82,7 @@ def _stated(context: Context, function: Function, name: str, annotation: cst.Bas
     """What the options say that a parameter is; a text names a member where an enumeration is asked for."""
     text = context.values.get(name)
     value = evaluated_text(context, function.home, text) if text is not None else None
-    kind = _class_of(context, function.home, annotation) if isinstance(value, Text) else None
+    kind = class_of(context, function.home, annotation) if isinstance(value, Text) else None
     if isinstance(kind, Class) and kind.kind is ClassKind.ENUMERATION and isinstance(value, Text):
         word = value.value.rpartition(".")[2]
         return next((item for item in members_of(kind) if item.record == word), value)
@@ -122,7 +122,7 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
         facts.is_tensor = False
         context.assume(f"{name} is taken to be an object of {wrapper.name}, which has {', '.join(sorted(facts.asked))}")
         return _as_made(context, name, wrapper, depth) or Parameter(name)
-    kind = _class_of(context, home, annotation)
+    kind = class_of(context, home, annotation)
     if isinstance(kind, External) and _is_tensor(context, kind.name):
         facts.is_tensor = True
     facts.enumeration = kind if isinstance(kind, Class) and kind.kind is ClassKind.ENUMERATION else None
@@ -159,12 +159,12 @@ def _as_made(context: Context, name: str, kind: Class, depth: int) -> Instance |
 
 def _is_opaque(context: Context, home: Frame, annotation: cst.BaseExpression | None) -> bool:
     """Whether a parameter is an object of a class of the port whose fields no annotation names."""
-    kind = _class_of(context, home, annotation)
+    kind = class_of(context, home, annotation)
     is_object = isinstance(kind, Class) and kind.kind is not ClassKind.ENUMERATION
     return is_object and isinstance(kind, Class) and not any(item.annotated for item in order_of(kind))
 
 
-def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | None) -> Value | None:
+def class_of(context: Context, home: Frame, annotation: cst.BaseExpression | None) -> Value | None:
     """The class that an annotation names, also as a text; of several a tensor, or the only one beside `None`."""
     match annotation:
         case cst.SimpleString():
@@ -173,7 +173,7 @@ def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | No
         case cst.Name() | cst.Attribute():
             return evaluated_aside(context, Frame(home.segment, home), annotation)
         case cst.Subscript(value=outer, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
-            return _class_of(context, home, inner) if _word(outer) == _OPTIONAL else None
+            return class_of(context, home, inner) if _word(outer) == _OPTIONAL else None
         case cst.Subscript(value=outer, slice=parts) if _word(outer) == _UNION:
             choices = [part.slice.value for part in parts if isinstance(part.slice, cst.Index)]
             return _one_of(context, home, choices)
@@ -185,7 +185,7 @@ def _class_of(context: Context, home: Frame, annotation: cst.BaseExpression | No
 
 def _one_of(context: Context, home: Frame, choices: Sequence[cst.BaseExpression]) -> Value | None:
     """The class that a parameter of one of several is taken to be of."""
-    named = [_class_of(context, home, choice) for choice in choices if not _is_nothing(choice)]
+    named = [class_of(context, home, choice) for choice in choices if not _is_nothing(choice)]
     tensors = [kind for kind in named if isinstance(kind, External) and _is_tensor(context, kind.name)]
     return tensors[0] if tensors else named[0] if len(named) == 1 else None
 

@@ -1,0 +1,82 @@
+"""Tensors inside what a kernel is given, where a function asks for an object around one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.execution.tiles.ports import executed
+from tests.frontends.nki.reading import opaques, program
+
+from portcheck.ir import Branch, operations
+
+CLASSES = """
+from dataclasses import dataclass
+from typing import Optional
+
+
+class Strip(nl.NKIObject):
+    def __init__(self, inner: nl.ndarray):
+        self.inner = inner
+        self.first = 0
+
+    def tile(self, rows):
+        return self.inner[self.first : self.first + rows, 0 : self.inner.shape[1]]
+
+
+@dataclass
+class Settings:
+    weights: nl.ndarray
+    bias: Optional[nl.ndarray]
+
+
+def tile_of(strip: {}, rows):
+    return strip.tile(rows)
+
+
+def raw(strip: Strip):
+    return strip[0:128, 0:8]
+"""
+KERNEL = """
+
+@nki.jit
+def kernel(x, s: Settings):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=tile_of(s.weights, rows))
+    return out
+"""
+NOTE = "s.weights is taken to be the Strip of a whole tensor where one is asked for"
+
+
+def test_a_function_is_given_the_object_that_it_asks_for() -> None:
+    given = np.arange(24, dtype=np.float32).reshape(6, 4)
+    head = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n\n" + CLASSES.format("Strip")
+    done = executed(head + KERNEL, {"x": given[:3], "s.weights": given})
+    np.testing.assert_array_equal(done.results[0], given[:3])
+
+
+@pytest.mark.parametrize(
+    ("annotation", "parameters", "call"),
+    {
+        "a function that asks for none": ("object", "x, s: Settings", "tile_of(s.weights, 128)"),
+        "a tensor that is no part": ("Strip", "x, s: nl.ndarray", "tile_of(s, 128)"),
+    }.values(),
+)
+def test_another_tensor_stays_one(annotation: str, parameters: str, call: str) -> None:
+    made = program(f"nisa.dma_copy(dst=a, src={call})", CLASSES.format(annotation), parameters)
+    assert opaques(made.kernels[0])
+    assert NOTE not in made.notes
+
+
+def test_what_a_function_takes_elements_of_stays_a_tensor() -> None:
+    made = program("nisa.dma_copy(dst=a, src=raw(s.weights))", CLASSES.format("Strip"), "x, s: Settings")
+    assert opaques(made.kernels[0]) == []
+    assert NOTE not in made.notes
+
+
+def test_an_object_around_what_may_be_missing_may_be_missing() -> None:
+    body = "if bound(s.bias):\n    nisa.dma_copy(dst=a, src=tile_of(s.bias, 128))"
+    before = CLASSES.format("Strip") + "\n\ndef bound(strip: Strip):\n    return strip is not None\n"
+    made = program(body, before, "x, s: Settings").kernels[0]
+    assert opaques(made) == []
+    assert len([op for op in operations(made.body) if isinstance(op, Branch)]) == 1
