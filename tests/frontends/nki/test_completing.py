@@ -50,8 +50,27 @@ def test_fields_stay_what_they_are_and_nothing_is_known_beyond(after: str) -> No
     assert not opaques(_kernel(after, "columns"))
 
 
-def test_nothing_is_worked_out_of_what_may_be_none() -> None:
-    assert opaques(_kernel(DERIVED, "half", "Optional[Sizes] = None"))
+def test_an_object_that_may_be_none_is_taken_to_be_given_and_that_is_said() -> None:
+    made = program(USE.format("half"), BEFORE.format(DERIVED), "s: Optional[Sizes] = None")
+    assert not opaques(made.kernels[0])
+    assert "s is taken to be given" in made.notes
+    assert "s is taken to be given" not in program(USE.format("half"), BEFORE.format(DERIVED), "s: Sizes").notes
+
+
+CHANGED = """self.half = 0
+        self.third = 3
+
+    def derive(self):
+        self.half = self.columns // 2
+"""
+
+
+def test_of_a_number_that_a_method_sets_again_nothing_is_known() -> None:
+    sizes = [
+        str(next(op for op in operations(_kernel(CHANGED, word).body) if isinstance(op, Alloc) and op.name == "t").type)
+        for word in ("half", "third")
+    ]
+    assert ("s.half" in sizes[0], "s.third" in sizes[1]) == (True, False)
 
 
 CHOSEN = """

@@ -103,3 +103,12 @@ def test_a_tensor_has_the_rank_that_it_was_read_with(body: str, rank: int) -> No
     made = read_nki(SourceFile("port.py", f"{HEAD}    {body}\n"), NkiOptions()).lower(["k"])
     check_valid(made)
     assert len(made.kernels[0].parameters[0].type.shape) == rank
+
+
+@pytest.mark.parametrize(
+    ("before", "is_buffer"), [("t = nl.ndarray((8, c.size), dtype=nl.float32)", False), ("", True)]
+)
+def test_the_size_of_a_tile_is_no_tensor(before: str, is_buffer: bool) -> None:
+    text = HEAD.replace("x, y, n", "x, c") + f"    {before}\n    nisa.memset(x, 0.0, no=c.size)\n"
+    [kernel] = read_nki(SourceFile("port.py", text), NkiOptions()).lower(["k"]).kernels
+    assert [item.is_buffer for item in kernel.parameters if item.name == "c.size"] == [is_buffer]

@@ -295,7 +295,12 @@ def as_sizes(context: Context, value: Value | None) -> tuple[Expr, ...] | None:
     if isinstance(value, Items):
         sizes = [_as_size(context, item) for item in value.values]
         present = tuple(shortened(context, size) for size in sizes if size is not None)
-        return present if len(present) == len(sizes) else None
+        if len(present) != len(sizes):
+            return None
+        for item in value.values:
+            if isinstance(item, KernelParameter):
+                context.facts[item.name].is_count = True
+        return present
     if isinstance(value, ShapeOf):
         return context.parameter_view(value.parameter).shape
     number = _as_size(context, value)

@@ -9,6 +9,7 @@ import libcst as cst
 from portcheck.frontends.nki.objects.enumerations import make_members
 from portcheck.frontends.nki.objects.functions import decorated, define_function
 from portcheck.frontends.nki.source.imports import is_nki
+from portcheck.frontends.nki.source.trees import children
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.values.callables import Accessed, Class, ClassKind, Function
@@ -123,3 +124,25 @@ def functions_of(owner: Class) -> Iterator[Function]:
         for value in item.names.values():
             parts = (value.function, value.setter) if isinstance(value, Accessed) else (value,)
             yield from (part for part in parts if isinstance(part, Function))
+
+
+_AT_BIRTH = frozenset({"__init__", "__post_init__"})
+
+
+def changed_by_methods(owner: Class) -> set[str]:
+    """The attributes that methods of the class assign, those aside that run when an object is made, or may change."""
+    found: set[str] = set()
+    pending: list[cst.CSTNode] = [item.node for item in functions_of(owner) if item.name not in _AT_BIRTH]
+    while pending:
+        node = pending.pop()
+        pending.extend(children(node))
+        changed: cst.CSTNode | None = None
+        if isinstance(node, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.Del):
+            changed = node.target
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            changed = node.func.value
+        while isinstance(changed, cst.Subscript):
+            changed = changed.value
+        if isinstance(changed, cst.Attribute):
+            found.add(changed.attr.value)
+    return found

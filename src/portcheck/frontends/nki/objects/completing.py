@@ -15,24 +15,25 @@ from portcheck.frontends.nki.values.values import Instance, Value
 from portcheck.ir import Const, Opaque, operations, symbols_in
 
 
-def complete(context: Context, name: str, made: Instance) -> None:
+def complete(context: Context, name: str, made: Instance) -> bool:
     """Gives `made`, the parameter `name` with its fields, what `__post_init__` adds, where it leaves the fields.
 
     Where flags that are set by default decide whether it sets a field again, they are taken to be so.
     """
     after = found_in(made.owner, "__post_init__")
     if made.owner.kind is not ClassKind.DATA or not isinstance(after, Function):
-        return
+        return False
     given, changed = dict(made.held), dict[str, Value]()
     if not _leaves_fields(context, after, made, changed):
         flags = _deciding(name, made, changed)
         made.held.update(flags)
         if not flags or not _leaves_fields(context, after, made, changed):
             made.held.update(given)
-            return
+            return False
         for field in flags:
             context.assume(f"{name}.{field} is taken to be its default")
     context.assume(f"{name} is taken to be as {made.record} makes it: no field was set again")
+    return True
 
 
 def _leaves_fields(context: Context, after: Function, made: Instance, changed: dict[str, Value]) -> bool:

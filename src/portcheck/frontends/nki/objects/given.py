@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import libcst as cst
 
 from portcheck.core.dtype import BOOL, DType
-from portcheck.frontends.nki.objects.classes import found_in, functions_of
+from portcheck.frontends.nki.objects.classes import changed_by_methods, found_in
 from portcheck.frontends.nki.objects.completing import is_followed
 from portcheck.frontends.nki.objects.functions import all_parameters
 from portcheck.frontends.nki.source.trees import children
@@ -42,7 +42,7 @@ def as_made(context: Context, name: str, owner: Class, declare: Declare, part: P
     if not is_followed(context, start, made, given):
         return None
     for item, path in _objects(made, name):
-        _forget_what_changes(context, item, path, part)
+        forget_what_changes(context, item, path, part)
         _fill_lists(context, item, path, declare)
     context.assume(f"{name} is taken to be as {owner.name} makes it: only its numbers may have changed since")
     return made
@@ -60,8 +60,9 @@ def _objects(made: Instance, name: str) -> Iterator[tuple[Instance, str]]:
         pending.extend((value, f"{path}.{key}") for key, value in item.held.items() if isinstance(value, Instance))
 
 
-def _forget_what_changes(context: Context, item: Instance, path: str, part: Part) -> None:
-    for key in sorted(_changed_by_methods(item.owner) & set(map(str, item.held))):
+def forget_what_changes(context: Context, item: Instance, path: str, part: Part) -> None:
+    """Of the numbers that methods change nothing is known."""
+    for key in sorted(changed_by_methods(item.owner) & set(map(str, item.held))):
         value = item.held[key]
         dtype = context.scalars.get(value.name) if isinstance(value, Parameter) else None
         if is_number(value):
@@ -74,7 +75,7 @@ def _fill_lists(context: Context, item: Instance, path: str, declare: Declare) -
     """Gives each empty list of objects of a class of the port one such object, as a kernel may ask for its last."""
     start = found_in(item.owner, "__init__")
     annotated = _annotated_lists(start) if isinstance(start, Function) else {}
-    for key in sorted(annotated.keys() & _changed_by_methods(item.owner)):
+    for key in sorted(annotated.keys() & changed_by_methods(item.owner)):
         value = item.held.get(key)
         if isinstance(start, Function) and isinstance(value, Items) and not value.lost and not value.held:
             inner = declare(start.home, f"{path}.{key}[0]", annotated[key])
@@ -98,23 +99,4 @@ def _annotated_lists(start: Function) -> dict[str, cst.BaseExpression]:
                     found[node.target.attr.value] = inner
             case _:
                 pass
-    return found
-
-
-def _changed_by_methods(owner: Class) -> set[str]:
-    """The attributes that methods of the class, `__init__` aside, assign or may change."""
-    found: set[str] = set()
-    pending: list[cst.CSTNode] = [item.node for item in functions_of(owner) if item.name != "__init__"]
-    while pending:
-        node = pending.pop()
-        pending.extend(children(node))
-        changed: cst.CSTNode | None = None
-        if isinstance(node, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.Del):
-            changed = node.target
-        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-            changed = node.func.value
-        while isinstance(changed, cst.Subscript):
-            changed = changed.value
-        if isinstance(changed, cst.Attribute):
-            found.add(changed.attr.value)
     return found

@@ -12,7 +12,7 @@ from portcheck.frontends.nki.objects.classes import order_of
 from portcheck.frontends.nki.objects.completing import complete
 from portcheck.frontends.nki.objects.enumerations import members_of
 from portcheck.frontends.nki.objects.functions import all_parameters
-from portcheck.frontends.nki.objects.given import as_made
+from portcheck.frontends.nki.objects.given import as_made, forget_what_changes
 from portcheck.frontends.nki.objects.wrapping import wrapper_of
 from portcheck.frontends.nki.source.expression_trees import Trees, UnreadError, expression
 from portcheck.frontends.nki.source.imports import is_nki
@@ -140,8 +140,10 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
             made.held[field] = value or _declared(context, item.home, f"{name}.{field}", inner, depth + 1)
     if not made.held:
         return Parameter(name)
-    if not facts.is_optional:
-        complete(context, name, made)
+    if complete(context, name, made):
+        forget_what_changes(context, made, name, lambda word, dtype: part(context, word, dtype))
+        if facts.is_optional:
+            context.assume(f"{name} is taken to be given")
     return made
 
 

@@ -92,7 +92,7 @@ def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = ""
             return value if is_in_sight(context, value) else None
         case Either():
             return as_view(context, context.certain(value), rank, hint)
-        case Parameter(name):
+        case Parameter(name) if not context.facts[name].is_count:
             if rank > _ASSUMED_RANK:
                 context.facts[name].seen_at_least(rank)
             return context.parameter_view(name, rank)
