@@ -199,3 +199,75 @@ def k(x, flag):
 def test_a_list_that_grows_before_its_loop_is_left_is_no_series() -> None:
     with pytest.raises(AssertionError, match="opaque|line"):
         result(_LATE, 1, 5, 4, 5)
+
+
+_REPLACED = """
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    t = TILE
+    nisa.memset(t, 0.0)
+    for i in range(n):
+        if 2 * i < flag:
+            new = TILE
+            nisa.dma_copy(dst=new, src=x[i])
+            nisa.tensor_tensor(dst=new, data1=new, data2=t, op=nl.add)
+            if i > 1:
+                t = new
+            else:
+                t = new if flag > 5 else t
+    nisa.dma_copy(dst=out, src=t)
+    return out
+"""
+
+
+@pytest.mark.parametrize("flag", [0, 3, 5, 6, 9])
+def test_a_tile_that_some_rounds_replace_goes_on_as_it_is(flag: int) -> None:
+    x, t = normal(1, 4, 4, 5), np.zeros((4, 5), np.float32)
+    for i in range(4):
+        if 2 * i < flag and (i > 1 or flag > 5):
+            t = x[i] + t
+    assert np.allclose(result(_REPLACED, flag, 4, 4, 5), t)
+
+
+_EXCHANGED = """
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((2, p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    s, t = TILE, TILE
+    nisa.dma_copy(dst=s, src=x[0])
+    nisa.dma_copy(dst=t, src=x[1])
+    for i in range(n):
+        if 2 * i < flag:
+            s, t = t, s
+    nisa.dma_copy(dst=out[0], src=s)
+    nisa.dma_copy(dst=out[1], src=t)
+    return out
+"""
+
+
+def test_tiles_that_some_rounds_exchange_are_not_mixed_up() -> None:
+    with pytest.raises(AssertionError, match="line"):
+        result(_EXCHANGED, 3, 4, 4, 5)
+
+
+_TWO_LISTS = """
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((n, p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    first = [TILE for _ in range(n)]
+    second = [TILE for _ in range(n)]
+    for i in range(n):
+        nisa.dma_copy(dst=first[i], src=x[i])
+        nisa.dma_copy(dst=second[i], src=x[n - 1 - i])
+    chosen = first if flag > 2 else second
+    for i in range(n):
+        nisa.dma_copy(dst=out[i], src=chosen[i])
+    return out
+"""
+
+
+@pytest.mark.parametrize("flag", [1, 3])
+def test_one_of_two_lists_of_unknown_length_may_be_chosen(flag: int) -> None:
+    x = normal(1, 3, 4, 5)
+    assert np.array_equal(result(_TWO_LISTS, flag, 3, 4, 5), x if flag > 2 else x[::-1])

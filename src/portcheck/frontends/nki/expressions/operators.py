@@ -156,8 +156,11 @@ _UNARY: Mapping[type[cst.CSTNode], Operator] = {
 
 def _are_tuples(one: Value, other: Value) -> bool:
     """Whether both are tuples of one length."""
-    is_fit = isinstance(one, Items) and isinstance(other, Items) and len(one.values) == len(other.values)
-    return is_fit and not any(isinstance(item, Items) and item.is_list for item in (one, other))
+    if not isinstance(one, Items) or not isinstance(other, Items):
+        return False
+    if any(item.is_list or item.lost or item.series is not None for item in (one, other)):
+        return False
+    return len(one.values) == len(other.values)
 
 
 _ORDERED = frozenset({Semantics.LOOP_SEQUENTIAL, Semantics.LOOP_STATIC, Semantics.LOOP_RANGE})

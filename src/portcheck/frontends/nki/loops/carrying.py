@@ -12,16 +12,18 @@ from portcheck.frontends.nki.source.trees import assigned_names, children, inner
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
 from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.state.joins import Join
 from portcheck.frontends.nki.state.mutation import alike
 from portcheck.frontends.nki.values.copying import put
 from portcheck.frontends.nki.values.data import allocate, as_number, load, operand, store
+from portcheck.frontends.nki.values.fitting import same_shape
 from portcheck.frontends.nki.values.operands import Operand
 from portcheck.frontends.nki.values.series import at, view_at
 from portcheck.frontends.nki.values.stacking import innermost
 from portcheck.frontends.nki.values.tiles import Grid, Result, View
 from portcheck.frontends.nki.values.values import Counter, Either, Items, Parameter, Stretch, Table, Unknown, Value
-from portcheck.ir import ZERO, Apply, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
+from portcheck.ir import ZERO, Apply, Branch, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
 from portcheck.ir.expr import refs_in
 from portcheck.ir.walk import operations, writes
 
@@ -98,17 +100,47 @@ def before_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> N
 def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
     """At the end of an iteration each carried name is put into its buffer; all are read before one is written."""
     changed = [item for item in carried if _has_changed(context, frame, item)]
-    sources = [operand(context, value_in(frame, item.slot)) for item in changed]
-    for item, source in zip(changed, sources, strict=True):
+    values = [_at_end(context, frame, item) for item in changed]
+    held = [item.view for item in carried]
+    sources = [operand(context, value) if not isinstance(value, Either) else None for value in values]
+    for item, value, source in zip(changed, values, sources, strict=True):
         if source is not None:
             put(context, item.view, source)
-        else:
+        elif value is None or not _put_sides(context, item, value, held):
             context.opaque(
                 f"{hint_of(item.slot)} is not understood at the end of the loop",
                 "=",
                 writes=(item.view.buffer.name,),
                 kind=OpaqueKind.CONTROL,
             )
+
+
+def _at_end(context: Context, frame: Frame, item: Carried) -> Value | None:
+    value = value_in(frame, item.slot)
+    return context.resolve(value) if value is not None else None
+
+
+def _put_sides(context: Context, item: Carried, value: Value, held: Sequence[View]) -> bool:
+    """Puts the one of two values that a round leaves into the buffer; False where that is not understood."""
+    value = context.resolve(value)
+    if value is item.view:
+        return True
+    if isinstance(value, Either) and context.builder.sees(value.condition):
+        bodies: list[list[Op]] = []
+        for side, holds in ((value.first, True), (value.second, False)):
+            with context.builder.region() as body, context.assuming(value.condition, holds):
+                if not _put_sides(context, item, side, held):
+                    return False
+            bodies.append(body)
+        then, otherwise = map(tuple, bodies)
+        context.builder.emit(Branch, via="=", condition=value.condition, then=then, otherwise=otherwise)
+        return True
+    is_read_late = isinstance(value, View) and any(value.buffer == view.buffer for view in held)
+    source = operand(context, value) if not isinstance(value, Either) and not is_read_late else None
+    fits = source is not None and (item.is_number or same_shape(source.shape, item.view.shape))
+    if source is not None and fits:
+        put(context, item.view, source)
+    return fits
 
 
 def _has_changed(context: Context, frame: Frame, item: Carried) -> bool:
@@ -122,9 +154,10 @@ def _has_changed(context: Context, frame: Frame, item: Carried) -> bool:
 def is_alias(context: Context, frame: Frame, item: Carried) -> bool:
     """Whether a round leaves a tile that was not made in it."""
     value, made = value_in(frame, item.slot), innermost(context)
-    if value is item.view or not isinstance(value, View) or made is None:
+    sides = [side for side in reached_from(value) if isinstance(side, View) and side is not item.view]
+    if made is None or not isinstance(value, View | Either):
         return False
-    return value.buffer.name not in made.sites and value.buffer.space is not Space.REGISTER
+    return any(side.buffer.name not in made.sites and side.buffer.space is not Space.REGISTER for side in sides)
 
 
 def after_loop(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
