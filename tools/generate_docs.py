@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from portcheck.cli.application import app
 from portcheck.cli.explain import example_text
-from portcheck.knowledge import UNKNOWN, Api, CallFacts, Construct, ErrorBound, OperandFacts, Scope, load
+from portcheck.knowledge import UNKNOWN, Api, ApiVersion, CallFacts, Construct, ErrorBound, OperandFacts, Scope, load
 from portcheck.reporting import schema
 from portcheck.reporting.markdown import code, fence, prose
 from portcheck.rules import Rule, all_rules
@@ -147,12 +147,16 @@ def api_rows(api: Api) -> Iterator[tuple[str, ...]]:
         yield (
             code(version.name),
             f"from {version.since}{until}",
-            prose(meaning(version.semantics, version.operator)),
+            prose(", ".join([meaning(version.semantics, version.operator), *numbers_of(version)])),
             version.result_dtype,
             version.order or "",
             version.status,
             prose(version.source),
         )
+
+
+def numbers_of(version: ApiVersion) -> list[str]:
+    return [f"{name} {number}" for name, number in version.numbers.items()]
 
 
 def operand_rows(call: CallFacts) -> Iterator[tuple[str, ...]]:
