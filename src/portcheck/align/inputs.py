@@ -32,14 +32,15 @@ def signatures(pieces: tuple[Piece, ...]) -> dict[str, Signature]:
 
 
 def _collect(term: Term, names: dict[str, str], found: dict[str, set[tuple[str, ...]]]) -> None:
-    if isinstance(term, Element):
-        used = tuple(sorted(names[name] for name in term.address.symbols if name in names))
-        found.setdefault(term.buffer, set()).add(used)
-    inner = names
-    if isinstance(term, Fold):
-        inner = {**names, **{bound.variable: "sum" for bound in term.bounds}}
-    for child in children(term):
-        _collect(child, inner, found)
+    pending: list[tuple[Term, dict[str, str]]] = [(term, names)]
+    while pending:
+        node, known = pending.pop()
+        if isinstance(node, Element):
+            used = tuple(sorted(known[name] for name in node.address.symbols if name in known))
+            found.setdefault(node.buffer, set()).add(used)
+        if isinstance(node, Fold):
+            known = {**known, **{bound.variable: "sum" for bound in node.bounds}}
+        pending.extend((child, known) for child in reversed(children(node)))
 
 
 def match_inputs(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from portcheck.core.source import NOWHERE, Span
 from portcheck.ir import Order
 from portcheck.values import Element, Fold, Index, Literal, Term, normal_form, subterms
-from portcheck.values.terms import children
+from portcheck.values.terms import children, from_below
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +96,18 @@ def body_text(fold: Fold) -> str:
 
 
 def _shape(term: Term, names: set[str]) -> str:
-    match term:
-        case Element(buffer, address):
-            return f"{buffer}[{'k' if address.symbols & names else ''}]"
-        case Index() | Literal():
-            return str(normal_form(term, {}))
-        case _:
-            kind = getattr(term, "operator", type(term).__name__)
-            inner = [_shape(child, names) for child in children(term)]
-            return inner[0] if kind in _TRANSPARENT and inner else f"{kind}({', '.join(sorted(inner))})"
+    def make(node: Term, of: Callable[[Term], str]) -> str:
+        match node:
+            case Element(buffer, address):
+                return f"{buffer}[{'k' if address.symbols & names else ''}]"
+            case Index() | Literal():
+                return str(normal_form(node, {}))
+            case _:
+                kind = getattr(node, "operator", type(node).__name__)
+                inner = [of(child) for child in children(node)]
+                return inner[0] if kind in _TRANSPARENT and inner else f"{kind}({', '.join(sorted(inner))})"
+
+    return from_below(term, children, make)
 
 
 _TRANSPARENT = frozenset({"Rounded", "Leader"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from portcheck.ir import Operator
 from portcheck.ir.operators import ASSOCIATIVE
 from portcheck.values.folds import IDENTITIES
-from portcheck.values.terms import Carried, Choice, Condition, Function, Holds, Rounded, Term, condition_terms, subterms
+from portcheck.values.terms import Carried, Choice, Condition, Function, Holds, Rounded, Term, condition_terms, has_kind
 
 _GREATER = {Operator.GREATER, Operator.GREATER_EQUAL}
 _LESS = {Operator.LESS, Operator.LESS_EQUAL}
@@ -13,7 +13,7 @@ _LESS = {Operator.LESS, Operator.LESS_EQUAL}
 
 def has_carried(term: Term) -> bool:
     """Whether `term` depends on what an earlier iteration left."""
-    return any(isinstance(node, Carried) for node in subterms(term))
+    return has_kind(term, Carried)
 
 
 def conditions_have_carried(conditions: tuple[Condition, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from portcheck.ir import Operator, Polynomial, Ranges, number
-from portcheck.values.terms import AtLeast, Condition, Holds, IsZero, NotAll, Unknown, subterms
+from portcheck.values.terms import AtLeast, Condition, Holds, IsZero, NotAll, Unknown, has_kind
 
 ALWAYS: tuple[Condition, ...] = ()
 NEVER: tuple[Condition, ...] = (AtLeast(number(-1)),)
@@ -73,7 +73,7 @@ def truth(condition: Condition, ranges: Ranges, given: Iterable[Condition] = ())
 
 def _is_unknown(condition: Condition) -> bool:
     """Whether a condition is about a value that was not understood: two such values are never known to be the same."""
-    return isinstance(condition, Holds) and any(isinstance(node, Unknown) for node in subterms(condition.term))
+    return isinstance(condition, Holds) and has_kind(condition.term, Unknown)
 
 
 def _sign(value: Polynomial, ranges: Ranges, given: tuple[Condition, ...]) -> bool | None:

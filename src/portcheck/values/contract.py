@@ -43,6 +43,7 @@ from portcheck.values.terms import (
     Unknown,
     condition_symbols,
     condition_terms,
+    has_kind,
     subterms,
     symbols_of,
 )
@@ -303,6 +304,6 @@ def _folds(state: State) -> list[Fold]:
     found: list[Fold] = []
     for buffer in state.buffers.values():
         for event in buffer.events:
-            if isinstance(event, Write):
+            if isinstance(event, Write) and has_kind(event.scope.value, Fold):
                 found.extend(node for node in subterms(event.scope.value) if isinstance(node, Fold))
     return found

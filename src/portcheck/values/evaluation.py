@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -45,7 +45,10 @@ from portcheck.values.terms import (
     Scalar,
     Term,
     Unknown,
+    from_below,
+    has_kind,
     map_children,
+    own_children,
 )
 from portcheck.values.threads import Threads, threads_of
 
@@ -289,15 +292,26 @@ def broadcast(term: Term, own: tuple[Polynomial, ...], shape: tuple[Polynomial, 
 
 def pruned(term: Term, ranges: Ranges, given: tuple[Condition, ...]) -> Term:
     """`term` without the choices that the given conditions decide."""
-    if isinstance(term, Choice):
-        left = simplified(term.conditions, ranges, given)
+
+    def inside(node: Term) -> Sequence[Term]:
+        if not (has_kind(node, Choice) or has_kind(node, Fold)):
+            return ()
+        return (node.on_false,) if isinstance(node, Choice) else own_children(node)
+
+    def make(node: Term, of: Callable[[Term], Term]) -> Term:
+        if not (has_kind(node, Choice) or has_kind(node, Fold)):
+            return node
+        if isinstance(node, Choice):
+            left = simplified(node.conditions, ranges, given)
+            if left is None:
+                return of(node.on_false)
+            on_true = pruned(node.on_true, ranges, (*given, *left))
+            return Choice(left, on_true, of(node.on_false)) if left else on_true
+        if not isinstance(node, Fold):
+            return map_children(node, of)
+        left = simplified(node.conditions, ranges, given)
         if left is None:
-            return pruned(term.on_false, ranges, given)
-        on_true = pruned(term.on_true, ranges, (*given, *left))
-        return Choice(left, on_true, pruned(term.on_false, ranges, given)) if left else on_true
-    if isinstance(term, Fold):
-        left = simplified(term.conditions, ranges, given)
-        if left is None:
-            return IDENTITIES.get(term.operator, Unknown("a reduction of nothing"))
-        term = replace(term, conditions=left)
-    return map_children(term, lambda child: pruned(child, ranges, given))
+            return IDENTITIES.get(node.operator, Unknown("a reduction of nothing"))
+        return map_children(replace(node, conditions=left), lambda child: pruned(child, ranges, given))
+
+    return from_below(term, inside, make)

@@ -78,9 +78,12 @@ from portcheck.values.terms import (
     Literal,
     Term,
     Unknown,
-    subterms,
+    has_kind,
+    size_of,
 )
 
+_MOST_TERMS = 20_000
+"""Terms that a value may be made of."""
 _UNWRITTEN = "masked-out elements are not defined"
 
 
@@ -149,8 +152,12 @@ def _control(state: State, op: Op) -> None:
 
 
 def _result(state: State, operation: int, value_type: ValueType, term: Term) -> None:
-    state.results[operation] = term
+    state.results[operation] = _bounded(term)
     state.shapes[operation] = state.shape(value_type)
+
+
+def _bounded(term: Term) -> Term:
+    return term if size_of(term) <= _MOST_TERMS else Unknown(f"it is made of more than {_MOST_TERMS} terms")
 
 
 def _extents(state: State, access: Access) -> tuple[Polynomial, ...]:
@@ -200,14 +207,14 @@ def _store(state: State, op: Op, access: Access, value: Term, mode: WriteMode, d
         return
     if lanes.only_lane_zero(conditions, ranges):
         value = in_term(value, {LANE: number(0)}, ranges)
-    if not buffer.per_thread and any(isinstance(node, Leader) for node in subterms(value)):
+    if not buffer.per_thread and has_kind(value, Leader):
         value = Unknown("a value that only lane 0 holds is stored by other lanes", op.span)
     if _may_miss(buffer, index, conditions, ranges):
         state.buffers[access.buffer] = buffer.then(Havoc(f"a store may lie outside {buffer.name}"))
         return
     value = pruned(value, ranges, (*given, *mask))
     if mode is not WriteMode.OVERWRITE:
-        value = _added(state, access, value, mode)
+        value = _bounded(_added(state, access, value, mode))
     tile = tuple(
         Bound(dimension(position), number(0), extent, number(1))
         for position, extent in enumerate(_extents(state, access))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -41,7 +42,10 @@ from portcheck.values.terms import (
     Literal,
     Term,
     Unknown,
+    children,
     condition_symbols,
+    from_below,
+    has_kind,
     map_children,
     symbols_of,
 )
@@ -266,6 +270,9 @@ class Iterations:
         return replace(event, scope=replace(scope, bounds=(*scope.bounds, self.bound), value=value))
 
     def _without_carried(self, value: Term, before: Buffer, scope: Quantified) -> Term:
-        if value == Carried(before.name, scope.index):
-            return self._initial(before, scope)
-        return map_children(value, lambda child: self._without_carried(child, before, scope))
+        def make(node: Term, of: Callable[[Term], Term]) -> Term:
+            if node == Carried(before.name, scope.index):
+                return self._initial(before, scope)
+            return map_children(node, of) if has_kind(node, Carried) else node
+
+        return from_below(value, lambda node: children(node) if has_kind(node, Carried) else (), make)

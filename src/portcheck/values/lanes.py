@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from portcheck.core.dtype import DType, DTypeKind
@@ -23,8 +23,10 @@ from portcheck.values.terms import (
     Moved,
     Term,
     Unknown,
+    children,
+    from_below,
+    has_kind,
     map_children,
-    subterms,
 )
 
 WARP = load().cuda_limit("warp_size")
@@ -60,14 +62,14 @@ def _is_power(value: int) -> bool:
 
 def settled(term: Term, ranges: Ranges, force: bool = True) -> Term:
     """`term` with finished lane reductions made folds; with `force` also those over part of a warp."""
-    if not any(isinstance(node, LanePartial) for node in subterms(term)):
-        return term
-    inner = map_children(term, lambda child: settled(child, ranges, force))
-    if not isinstance(inner, LanePartial):
-        return inner
-    if not force and len(inner.masks) < (WARP - 1).bit_length():
-        return inner
-    return _reduction(inner, ranges)
+
+    def make(node: Term, of: Callable[[Term], Term]) -> Term:
+        inner = map_children(node, of) if has_kind(node, LanePartial) else node
+        if not isinstance(inner, LanePartial) or (not force and len(inner.masks) < (WARP - 1).bit_length()):
+            return inner
+        return _reduction(inner, ranges)
+
+    return from_below(term, lambda node: children(node) if has_kind(node, LanePartial) else (), make)
 
 
 def _reduction(partial: LanePartial, ranges: Ranges) -> Term:

@@ -105,11 +105,17 @@ class Reader:
 
     def read(self, buffer: Buffer, index: tuple[Polynomial, ...]) -> Term:
         """The element at `index`: the value of the latest write that reaches it, or the input's own."""
-        return self._read(buffer, index, len(buffer.events))
+        perhaps: list[tuple[tuple[Condition, ...], Term]] = []
+        term = self._certain(buffer, index, perhaps)
+        for conditions, value in reversed(perhaps):
+            term = self._chosen(conditions, value, buffer, term)
+        return term
 
-    def _read(self, buffer: Buffer, index: tuple[Polynomial, ...], end: int) -> Term:
-        for position in range(end - 1, -1, -1):
-            event = buffer.events[position]
+    def _certain(
+        self, buffer: Buffer, index: tuple[Polynomial, ...], perhaps: list[tuple[tuple[Condition, ...], Term]]
+    ) -> Term:
+        """What the element is if none of the writes puts a value there that may; these are added to `perhaps`."""
+        for event in reversed(buffer.events):
             match event:
                 case Marker():
                     return Carried(buffer.name, index)
@@ -117,14 +123,14 @@ class Reader:
                     return Unknown(reason)
                 case Write():
                     found = self._found(event, buffer, index)
-            if found is None:
-                continue
             if isinstance(found, Unknown):
                 return found
+            if found is None:
+                continue
             value, conditions = found
             if not conditions:
                 return value
-            return self._chosen(conditions, value, buffer, self._read(buffer, index, position))
+            perhaps.append((conditions, value))
         return self._untouched(buffer, index)
 
     def _chosen(self, conditions: tuple[Condition, ...], value: Term, buffer: Buffer, otherwise: Term) -> Term:
@@ -145,6 +151,9 @@ class Reader:
         """The value `write` gives the element and the conditions for it; None if it never reaches the element."""
         if write.mode is not WriteMode.OVERWRITE:
             return Unknown(f"{buffer.name} is read after an accumulating store")
+        if self._is_same_part(write.scope, index):
+            conditions = simplified(write.scope.conditions, self.ranges, self.given)
+            return None if conditions is None else (write.scope.value, conditions)
         scope = self._renamed(write.scope)
         fused = fuse(scope, self.ranges)
         if fused is None:
@@ -157,6 +166,19 @@ class Reader:
         if solved is None or isinstance(solved, Unknown):
             return solved
         return self._settled(solved, buffer)
+
+    def _is_same_part(self, scope: Quantified, index: tuple[Polynomial, ...]) -> bool:
+        """Whether elements are read by the very symbols that they were written by, each of which is an index itself."""
+        if scope.index != index:
+            return False
+        names = [bound.variable for bound in scope.bounds]
+        alone = {str(part) for part in index if part == symbol(str(part))}
+        others = (part for part in index if str(part) not in names)
+        return (
+            alone.issuperset(names)
+            and all(unit(bound) and self.ranges.extents.get(bound.variable) == bound.stop for bound in scope.bounds)
+            and not any(part.symbols.intersection(names) for part in others)
+        )
 
     def _renamed(self, scope: Quantified) -> Quantified:
         if not scope.bounds:

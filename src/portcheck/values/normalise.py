@@ -9,7 +9,7 @@ Two terms with the same form are the same real function wherever all their power
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,6 +35,8 @@ from portcheck.values.terms import (
     Scalar,
     Term,
     Unknown,
+    from_below,
+    own_children,
 )
 
 Monomial = tuple[tuple[str, Fraction], ...]
@@ -161,6 +163,9 @@ class _Normaliser:
         self.names, self.depth = names, depth
 
     def form(self, term: Term) -> Form:
+        return from_below(term, _inside, self._made)
+
+    def _made(self, term: Term, of: Callable[[Term], Form]) -> Form:
         match term:
             case Literal(value):
                 return _number(value)
@@ -171,13 +176,13 @@ class _Normaliser:
             case Element(buffer, address):
                 return atom(f"{buffer}[{self._renamed(address)}]")
             case Rounded(_, operand) | Leader(operand):
-                return self.form(operand)
+                return of(operand)
             case Function():
-                return self._function(term)
+                return _function(term.operator, [of(argument) for argument in term.arguments])
             case Fold():
                 return self._fold(term)
             case Choice(conditions, on_true, on_false):
-                return self._choice(conditions, self.form(on_true), self.form(on_false))
+                return self._choice(conditions, of(on_true), of(on_false))
             case Unknown(reason):
                 return atom(f"unknown({reason})")
             case _:
@@ -194,22 +199,6 @@ class _Normaliser:
                 powers[part.text] = powers.get(part.text, Fraction(0)) + 1
             total[tuple(sorted(powers.items()))] = Fraction(factor)
         return _form(total)
-
-    def _function(self, term: Function) -> Form:
-        arguments = [self.form(argument) for argument in term.arguments]
-        match term.operator, arguments:
-            case Operator.ADD, _:
-                return add(*arguments)
-            case Operator.SUBTRACT, [left, right]:
-                return add(left, scaled(right, Fraction(-1)))
-            case Operator.NEGATE, [operand]:
-                return scaled(operand, Fraction(-1))
-            case Operator.MULTIPLY, [left, right]:
-                return multiply(left, right)
-            case Operator.DIVIDE, [left, right]:
-                return multiply(left, power(right, Fraction(-1)))
-            case _:
-                return _unary(term.operator, arguments)
 
     def _fold(self, term: Fold) -> Form:
         bounds = sorted(term.bounds, key=lambda bound: (str(self._renamed(bound.stop)), bound.variable))
@@ -249,6 +238,26 @@ class _Normaliser:
                     return add(second, multiply(add(first, scaled(second, Fraction(-1))), self.form(truth)))
         text = " and ".join(sorted(self.condition(condition) for condition in conditions))
         return atom(f"(if {text} then {on_true} else {on_false})")
+
+
+def _inside(term: Term) -> Sequence[Term]:
+    return (term.on_true, term.on_false) if isinstance(term, Choice) else own_children(term)
+
+
+def _function(operator: Operator, arguments: list[Form]) -> Form:
+    match operator, arguments:
+        case Operator.ADD, _:
+            return add(*arguments)
+        case Operator.SUBTRACT, [left, right]:
+            return add(left, scaled(right, Fraction(-1)))
+        case Operator.NEGATE, [operand]:
+            return scaled(operand, Fraction(-1))
+        case Operator.MULTIPLY, [left, right]:
+            return multiply(left, right)
+        case Operator.DIVIDE, [left, right]:
+            return multiply(left, power(right, Fraction(-1)))
+        case _:
+            return _unary(operator, arguments)
 
 
 def _is_number(form: Form) -> bool:

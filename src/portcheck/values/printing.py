@@ -30,6 +30,8 @@ from portcheck.values.terms import (
     Scalar,
     Term,
     Unknown,
+    condition_terms,
+    depth_of,
     symbols_of,
 )
 
@@ -47,6 +49,8 @@ _ATOM = 9
 _COORDINATES = "ijpq"
 _BOUNDS = "klmnrstuvw"
 _MOST_CHARACTERS = 600
+_MOST_LEVELS = 60
+"""Levels that are shown of a term; what has as many levels as those that are not shown is left out."""
 
 
 def coordinate_names(bounds: tuple[Bound, ...], taken: frozenset[str] = frozenset()) -> dict[str, Polynomial]:
@@ -66,24 +70,28 @@ def _letter(letters: str, place: int) -> str:
 def term_text(term: Term, names: Mapping[str, Polynomial] | None = None) -> str:
     """`term` in readable mathematics; `names` renames free index symbols."""
     taken = symbols_of(term) | {str(name) for name in (names or {}).values()}
-    text = _Printer(dict(names or {}), 0, _free_letters(_BOUNDS, taken)).text(term, 0)
+    hidden = depth_of(term) - _MOST_LEVELS
+    text = _Printer(dict(names or {}), 0, _free_letters(_BOUNDS, taken), hidden).text(term, 0)
     return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 4] + " ..."
 
 
 def condition_text(condition: Condition, names: Mapping[str, Polynomial] | None = None) -> str:
     """A condition in readable mathematics."""
-    return _Printer(dict(names or {}), 0).condition(condition)
+    hidden = max(map(depth_of, condition_terms(condition)), default=0) - _MOST_LEVELS
+    return _Printer(dict(names or {}), 0, hidden=hidden).condition(condition)
 
 
 class _Printer:
-    def __init__(self, names: dict[str, Polynomial], depth: int, letters: str = _BOUNDS) -> None:
-        self.names, self.depth, self.letters = names, depth, letters
+    def __init__(self, names: dict[str, Polynomial], depth: int, letters: str = _BOUNDS, hidden: int = 0) -> None:
+        self.names, self.depth, self.letters, self.hidden = names, depth, letters, hidden
 
     def text(self, term: Term, level: int) -> str:
         text, own = self._parts(term)
         return f"({text})" if own < level else text
 
     def _parts(self, term: Term) -> tuple[str, int]:
+        if 1 < depth_of(term) <= self.hidden:
+            return "...", _ATOM
         match term:
             case Literal(value):
                 return number_text(value), _ATOM
@@ -97,8 +105,8 @@ class _Printer:
             case Function():
                 return self._function(term)
             case Rounded(dtype, operand):
-                inner = self.text(operand, 0)
-                return (self._parts(operand)) if dtype in (FLOAT32, FLOAT64) else (f"{dtype}({inner})", _ATOM)
+                is_wide = dtype in (FLOAT32, FLOAT64)
+                return self._parts(operand) if is_wide else (f"{dtype}({self.text(operand, 0)})", _ATOM)
             case Fold():
                 return self._fold(term), 3
             case Choice(conditions, on_true, on_false):
@@ -144,7 +152,7 @@ class _Printer:
         places = {
             bound.variable: symbol(_letter(self.letters, self.depth + place)) for place, bound in enumerate(term.bounds)
         }
-        inner = _Printer({**self.names, **places}, self.depth + len(term.bounds), self.letters)
+        inner = _Printer({**self.names, **places}, self.depth + len(term.bounds), self.letters, self.hidden)
         limits = ", ".join(inner.limits(bound) for bound in term.bounds)
         extra = "".join(f", {inner.condition(condition)}" for condition in term.conditions)
         name = _FOLDS.get(term.operator, term.operator.value)

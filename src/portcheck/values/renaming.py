@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from portcheck.core.dtype import DType
@@ -23,6 +23,9 @@ from portcheck.values.terms import (
     Scalar,
     Term,
     Unknown,
+    children,
+    from_below,
+    has_kind,
     map_children,
     map_condition,
 )
@@ -47,6 +50,11 @@ def renamed_term(term: Term, names: Names, ranges: Ranges) -> Term:
 
 
 def _renamed(term: Term, names: Names) -> Term:
+    return from_below(term, children, lambda node, of: _renamed_alone(node, of, names))
+
+
+def _renamed_alone(term: Term, of: Callable[[Term], Term], names: Names) -> Term:
+    """`term`, with what `of` says in place of the terms inside."""
     match term:
         case Element(buffer, address):
             return Element(names.buffers.get(buffer, buffer), address)
@@ -58,13 +66,13 @@ def _renamed(term: Term, names: Names) -> Term:
             own = names.dtypes.get(source.name, source) if source is not None else None
             if own is not None and (own.is_float or not holds(own, dtype)):
                 return Unknown(f"a value is stored as {dtype}", span)
-            return Rounded(names.dtypes.get(dtype.name, dtype), _renamed(operand, names), span, source)
+            return Rounded(names.dtypes.get(dtype.name, dtype), of(operand), span, source)
         case Fold():
-            inner = map_children(term, lambda child: _renamed(child, names))
+            inner = map_children(term, of)
             assert isinstance(inner, Fold)
             return replace(inner, stages=tuple(_renamed_stage(stage, names) for stage in term.stages))
         case _:
-            return map_children(term, lambda child: _renamed(child, names))
+            return map_children(term, of)
 
 
 def _renamed_stage(stage: Stage, names: Names) -> Stage:
@@ -105,15 +113,22 @@ def _simplified(bound: Bound, ranges: Ranges) -> Bound:
 
 def refused(term: Term, ranges: Ranges) -> Term:
     """`term` with the bounds of its reductions canonical under what is known now."""
-    inner = map_children(term, lambda child: refused(child, ranges))
-    if not isinstance(inner, Fold):
-        return inner
-    scope = Quantified(inner.bounds, inner.conditions, (), inner.body)
+    return from_below(
+        term,
+        lambda node: children(node) if has_kind(node, Fold) else (),
+        lambda node, of: _refused_alone(map_children(node, of) if has_kind(node, Fold) else node, ranges),
+    )
+
+
+def _refused_alone(term: Term, ranges: Ranges) -> Term:
+    if not isinstance(term, Fold):
+        return term
+    scope = Quantified(term.bounds, term.conditions, (), term.body)
     fused = fuse(scope, ranges)
     if fused is None:
-        return inner
+        return term
     bounds = tuple(_simplified(bound, ranges) for bound in fused.bounds)
-    return replace(inner, bounds=bounds, conditions=fused.conditions, body=fused.value)
+    return replace(term, bounds=bounds, conditions=fused.conditions, body=fused.value)
 
 
 def renamed(contract: Contract, output: str, names: Names, ranges: Ranges) -> Contract:

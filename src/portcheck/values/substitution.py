@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from portcheck.ir import Polynomial, Ranges
@@ -24,7 +24,10 @@ from portcheck.values.terms import (
     Moved,
     NotAll,
     Term,
+    from_below,
+    has_kind,
     map_children,
+    own_children,
     symbols_of,
 )
 
@@ -52,9 +55,36 @@ def in_bound(bound: Bound, symbols: Mapping[str, Polynomial], ranges: Ranges) ->
 
 def in_term(term: Term, symbols: Mapping[str, Polynomial], ranges: Ranges) -> Term:
     """`term` with symbols replaced; a value that only lane 0 holds becomes plain where the lane becomes 0."""
-    if not symbols or not symbols_of(term) & symbols.keys():
-        is_lane_zero = LANE in symbols and symbols[LANE].constant == 0
-        return _without_leader(term) if is_lane_zero else term
+    is_lane_zero = LANE in symbols and symbols[LANE].constant == 0
+
+    def inside(node: Term) -> Sequence[Term]:
+        if symbols_of(node).isdisjoint(symbols):
+            return ()
+        return (node.on_true, node.on_false) if isinstance(node, Choice) else own_children(node)
+
+    def make(node: Term, of: Callable[[Term], Term]) -> Term:
+        if symbols_of(node).isdisjoint(symbols):
+            return _without_leader(node) if is_lane_zero else node
+        match node:
+            case Leader(operand) if is_lane_zero:
+                return of(operand)
+            case Choice(conditions, on_true, on_false):
+                replaced = tuple(in_condition(condition, symbols, ranges) for condition in conditions)
+                left = simplified(replaced, ranges)
+                if left is None:
+                    return of(on_false)
+                return Choice(left, of(on_true), of(on_false)) if left else of(on_true)
+            case Moved():
+                lane = replace_symbols(node.lane, symbols, ranges)
+                return replace(node, lane=lane, operand=of(node.operand))
+            case _:
+                return _in_leaf(node, symbols, ranges) or map_children(node, of)
+
+    return from_below(term, inside, make) if symbols else term
+
+
+def _in_leaf(term: Term, symbols: Mapping[str, Polynomial], ranges: Ranges) -> Term | None:
+    """A term of which no other is a part in the same scope, with symbols replaced; None for another one."""
     match term:
         case Index(value):
             return Index(replace_symbols(value, symbols, ranges))
@@ -62,28 +92,16 @@ def in_term(term: Term, symbols: Mapping[str, Polynomial], ranges: Ranges) -> Te
             return Element(buffer, replace_symbols(address, symbols, ranges))
         case Carried(buffer, index):
             return Carried(buffer, tuple(replace_symbols(part, symbols, ranges) for part in index))
-        case Moved():
-            lane = replace_symbols(term.lane, symbols, ranges)
-            return replace(term, lane=lane, operand=in_term(term.operand, symbols, ranges))
-        case Leader(operand) if LANE in symbols and symbols[LANE].constant == 0:
-            return in_term(operand, symbols, ranges)
         case Fold():
             return _in_fold(term, symbols, ranges)
-        case Choice(conditions, on_true, on_false):
-            replaced = tuple(in_condition(condition, symbols, ranges) for condition in conditions)
-            true, false = in_term(on_true, symbols, ranges), in_term(on_false, symbols, ranges)
-            left = simplified(replaced, ranges)
-            if left is None:
-                return false
-            return Choice(left, true, false) if left else true
         case _:
-            return map_children(term, lambda child: in_term(child, symbols, ranges))
+            return None
 
 
 def _without_leader(term: Term) -> Term:
     if isinstance(term, Leader):
         return term.operand
-    return map_children(term, _without_leader)
+    return map_children(term, _without_leader) if has_kind(term, Leader) else term
 
 
 def _in_fold(term: Fold, symbols: Mapping[str, Polynomial], ranges: Ranges) -> Term:

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any, TypeVar
 
 from portcheck.core.dtype import DType
 from portcheck.core.source import NOWHERE, Span
 from portcheck.ir import ExchangeKind, Operator, Polynomial
 from portcheck.numerics import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """What is asked of a term again and again, worked out when it is made.
+
+    The integer symbols that are free in it, the classes of itself and of all terms inside, how many terms that are
+    (one that is there twice counts twice), and how many levels.
+    """
+
+    symbols: frozenset[str]
+    kinds: frozenset[type]
+    size: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """A term with terms inside."""
+
+    below: Below = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "below", _below(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +67,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Function(Composite):
     """An operator applied to terms."""
 
     operator: Operator
@@ -51,7 +76,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounded:
+class Rounded(Composite):
     """The operand rounded to `dtype`; `source` is its own where the program leaves that open and it matters."""
 
     dtype: DType
@@ -71,7 +96,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Composite):
     """The combination with `operator` of `body` over all values of the bounds for which the conditions hold."""
 
     operator: Operator
@@ -82,7 +107,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Composite):
     """`on_true` if all conditions hold, else `on_false`."""
 
     conditions: tuple[Condition, ...]
@@ -91,7 +116,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Composite):
     """The operand as another lane holds it."""
 
     kind: ExchangeKind
@@ -102,7 +127,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class LanePartial:
+class LanePartial(Composite):
     """`base` combined over the lanes reached by the exchanges `masks` (powers of two) so far."""
 
     operator: Operator
@@ -115,7 +140,7 @@ class LanePartial:
 
 
 @dataclass(frozen=True, slots=True)
-class Leader:
+class Leader(Composite):
     """A value that only lane 0 of each warp is known to hold."""
 
     operand: Term
@@ -198,6 +223,19 @@ def children(term: Term) -> tuple[Term, ...]:
             return (*(inner for condition in conditions for inner in condition_terms(condition)), body)
         case Choice(conditions, on_true, on_false):
             return (*(inner for condition in conditions for inner in condition_terms(condition)), on_true, on_false)
+        case _:
+            return ()
+
+
+def own_children(term: Term) -> tuple[Term, ...]:
+    """The terms directly inside `term` under no other condition than it, and with nothing else bound."""
+    match term:
+        case Function(_, arguments):
+            return arguments
+        case Rounded(_, operand) | Moved(operand=operand) | Leader(operand):
+            return (operand,)
+        case LanePartial(base=base):
+            return (base,)
         case _:
             return ()
 
@@ -293,6 +331,39 @@ def symbols_of(term: Term) -> frozenset[str]:
             return value.symbols
         case Carried(_, index):
             return frozenset().union(*(part.symbols for part in index))
+        case Literal() | Scalar() | Unknown():
+            return frozenset()
+        case _:
+            return term.below.symbols
+
+
+def has_kind(term: Term, kind: type) -> bool:
+    """Whether `term` is of the class `kind`, or a term inside it is."""
+    return kind in _kinds(term)
+
+
+def size_of(term: Term) -> int:
+    """How many terms `term` is made of, itself included."""
+    return term.below.size if isinstance(term, Composite) else 1
+
+
+def depth_of(term: Term) -> int:
+    """How many levels `term` has."""
+    return term.below.depth if isinstance(term, Composite) else 1
+
+
+def _kinds(term: Term) -> frozenset[type]:
+    return term.below.kinds if isinstance(term, Composite) else frozenset({type(term)})
+
+
+def _below(term: Any) -> Below:
+    inside = children(term)
+    kinds = frozenset({type(term)}).union(*map(_kinds, inside))
+    return Below(_symbols(term), kinds, 1 + sum(map(size_of, inside)), 1 + max(map(depth_of, inside), default=0))
+
+
+def _symbols(term: Term) -> frozenset[str]:
+    match term:
         case Moved(_, lane, operand):
             return lane.symbols | symbols_of(operand)
         case Fold(_, bounds, conditions, body):
@@ -304,3 +375,31 @@ def symbols_of(term: Term) -> frozenset[str]:
             return both.union(*(condition_symbols(condition) for condition in conditions))
         case _:
             return frozenset().union(*(symbols_of(child) for child in children(term)))
+
+
+Made = TypeVar("Made")
+
+
+def from_below(
+    term: Term, inside: Callable[[Term], Sequence[Term]], make: Callable[[Term, Callable[[Term], Made]], Made]
+) -> Made:
+    """What `make` makes of `term` and of what it made of the terms `inside` it, of each once, however deep they are.
+
+    `make` is given a term and what finds that of a term inside.
+    """
+    done: dict[int, Made] = {}
+
+    def made(node: Term) -> Made:
+        return done[id(node)]
+
+    stack = [term]
+    while stack:
+        node = stack[-1]
+        missing = [] if id(node) in done else [child for child in inside(node) if id(child) not in done]
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
+        if id(node) not in done:
+            done[id(node)] = make(node, made)
+    return done[id(term)]
