@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from portcheck.core.source import NOWHERE, Span
 from portcheck.ir import Order
 from portcheck.values import Element, Fold, Index, Literal, Term, normal_form, subterms
-from portcheck.values.terms import children, from_below
+from portcheck.values.terms import children
+from portcheck.values.walking import from_below
 
 
 @dataclass(frozen=True, slots=True)

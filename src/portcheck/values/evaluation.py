@@ -45,12 +45,11 @@ from portcheck.values.terms import (
     Scalar,
     Term,
     Unknown,
-    from_below,
     has_kind,
     map_children,
-    own_children,
 )
 from portcheck.values.threads import Threads, threads_of
+from portcheck.values.walking import from_below, own_children
 
 _MOST_DIMENSIONS = 8
 

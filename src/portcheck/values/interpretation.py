@@ -79,11 +79,9 @@ from portcheck.values.terms import (
     Term,
     Unknown,
     has_kind,
-    size_of,
 )
+from portcheck.values.walking import bounded
 
-_MOST_TERMS = 20_000
-"""Terms that a value may be made of."""
 _UNWRITTEN = "masked-out elements are not defined"
 
 
@@ -152,12 +150,8 @@ def _control(state: State, op: Op) -> None:
 
 
 def _result(state: State, operation: int, value_type: ValueType, term: Term) -> None:
-    state.results[operation] = _bounded(term)
+    state.results[operation] = bounded(term)
     state.shapes[operation] = state.shape(value_type)
-
-
-def _bounded(term: Term) -> Term:
-    return term if size_of(term) <= _MOST_TERMS else Unknown(f"it is made of more than {_MOST_TERMS} terms")
 
 
 def _extents(state: State, access: Access) -> tuple[Polynomial, ...]:
@@ -214,7 +208,7 @@ def _store(state: State, op: Op, access: Access, value: Term, mode: WriteMode, d
         return
     value = pruned(value, ranges, (*given, *mask))
     if mode is not WriteMode.OVERWRITE:
-        value = _bounded(_added(state, access, value, mode))
+        value = bounded(_added(state, access, value, mode))
     tile = tuple(
         Bound(dimension(position), number(0), extent, number(1))
         for position, extent in enumerate(_extents(state, access))

@@ -44,11 +44,11 @@ from portcheck.values.terms import (
     Unknown,
     children,
     condition_symbols,
-    from_below,
     has_kind,
     map_children,
     symbols_of,
 )
+from portcheck.values.walking import from_below
 
 _ONE = Quantified((), ())
 

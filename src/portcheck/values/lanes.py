@@ -24,10 +24,10 @@ from portcheck.values.terms import (
     Term,
     Unknown,
     children,
-    from_below,
     has_kind,
     map_children,
 )
+from portcheck.values.walking import from_below
 
 WARP = load().cuda_limit("warp_size")
 """Lanes of a warp; the symbol LANE runs below it."""

@@ -35,9 +35,8 @@ from portcheck.values.terms import (
     Scalar,
     Term,
     Unknown,
-    from_below,
-    own_children,
 )
+from portcheck.values.walking import from_below, own_children
 
 Monomial = tuple[tuple[str, Fraction], ...]
 

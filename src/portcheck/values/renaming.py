@@ -24,11 +24,11 @@ from portcheck.values.terms import (
     Term,
     Unknown,
     children,
-    from_below,
     has_kind,
     map_children,
     map_condition,
 )
+from portcheck.values.walking import from_below
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,11 @@ from portcheck.values.terms import (
     Moved,
     NotAll,
     Term,
-    from_below,
     has_kind,
     map_children,
-    own_children,
     symbols_of,
 )
+from portcheck.values.walking import from_below, own_children
 
 LANE = f"{INDEX_MARK}threadIdx.x%32"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from portcheck.core.dtype import DType
 from portcheck.core.source import NOWHERE, Span
@@ -227,19 +227,6 @@ def children(term: Term) -> tuple[Term, ...]:
             return ()
 
 
-def own_children(term: Term) -> tuple[Term, ...]:
-    """The terms directly inside `term` under no other condition than it, and with nothing else bound."""
-    match term:
-        case Function(_, arguments):
-            return arguments
-        case Rounded(_, operand) | Moved(operand=operand) | Leader(operand):
-            return (operand,)
-        case LanePartial(base=base):
-            return (base,)
-        case _:
-            return ()
-
-
 def subterms(term: Term) -> Iterator[Term]:
     """`term` and everything below it, parents first."""
     stack: list[Term] = [term]
@@ -375,31 +362,3 @@ def _symbols(term: Term) -> frozenset[str]:
             return both.union(*(condition_symbols(condition) for condition in conditions))
         case _:
             return frozenset().union(*(symbols_of(child) for child in children(term)))
-
-
-Made = TypeVar("Made")
-
-
-def from_below(
-    term: Term, inside: Callable[[Term], Sequence[Term]], make: Callable[[Term, Callable[[Term], Made]], Made]
-) -> Made:
-    """What `make` makes of `term` and of what it made of the terms `inside` it, of each once, however deep they are.
-
-    `make` is given a term and what finds that of a term inside.
-    """
-    done: dict[int, Made] = {}
-
-    def made(node: Term) -> Made:
-        return done[id(node)]
-
-    stack = [term]
-    while stack:
-        node = stack[-1]
-        missing = [] if id(node) in done else [child for child in inside(node) if id(child) not in done]
-        if missing:
-            stack.extend(missing)
-            continue
-        stack.pop()
-        if id(node) not in done:
-            done[id(node)] = make(node, made)
-    return done[id(term)]
