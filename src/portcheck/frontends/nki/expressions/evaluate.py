@@ -69,6 +69,13 @@ def evaluate(context: Context, frame: Frame, node: cst.CSTNode, hint: str = "") 
         builder.leave()
 
 
+def _undefined(context: Context, name: str) -> Unknown:
+    """The value of a name that nothing in reach defines: the same wherever it is read."""
+    context.fail_left_out()
+    unknown = Unknown(name, f"the name {name} is not defined in this file", (), OpaqueKind.CALL)
+    return context.undefined.setdefault(name, unknown)
+
+
 def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     assert isinstance(node, cst.Name)
     word = node.value
@@ -77,7 +84,7 @@ def _name(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value
     found = frame.value(context, word)
     if found is not None:
         return found
-    return External(word) if python_calls.is_builtin(word) or is_object_word(word) else context.undefined_name(word)
+    return External(word) if python_calls.is_builtin(word) or is_object_word(word) else _undefined(context, word)
 
 
 _WORDS: Mapping[str, Value] = {"True": literal(True), "False": WRITTEN_FALSE, "None": NONE}

@@ -12,6 +12,7 @@ from portcheck.core.source import Span
 from portcheck.frontends.nki.expressions.calls import invoke, kept
 from portcheck.frontends.nki.expressions.evaluate import evaluate, truth
 from portcheck.frontends.nki.kernels.defaults import default_of
+from portcheck.frontends.nki.kernels.remembering import remembering
 from portcheck.frontends.nki.lowering.accumulators import with_registers
 from portcheck.frontends.nki.objects.functions import all_parameters
 from portcheck.frontends.nki.objects.of_parts import wrap_parts
@@ -234,6 +235,10 @@ def call_function(
     )
     if not _bind_arguments(context, frame, function, positional, keywords):
         return kept(context, function.name, positional, keywords)
+    return remembering(context, function, frame.names, lambda: _called(context, function, frame))
+
+
+def _called(context: Context, function: Function, frame: Frame) -> Value:
     context.inlining += 1
     try:
         if isinstance(function.node, cst.Lambda):

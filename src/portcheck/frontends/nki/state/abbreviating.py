@@ -41,8 +41,9 @@ def chosen_dtype(context: Context, condition: Expr, first: DType, second: DType)
 def _named(context: Context, expression: Apply, text: str) -> Symbol:
     """The name of `expression`: the same for the same number, and a size where that cannot be negative."""
     found = context.abbreviations.get(expression)
-    if found is None or found.name not in context.symbols:  # it may have been given back
-        found = context.abbreviations[expression] = context.some_number(text)
+    if not isinstance(found, Symbol):
+        found = context.some_number(text)
+        context.abbreviations[expression], context.abbreviations[found] = found, expression
         if decided(context, apply(Operator.GREATER_EQUAL, expression, integer(0))):
             context.sizes.add(found.name)
     return found

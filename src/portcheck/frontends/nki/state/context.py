@@ -20,11 +20,13 @@ from portcheck.frontends.nki.state.joins import Joins
 from portcheck.frontends.nki.state.mutation import Journal, State
 from portcheck.frontends.nki.state.noted import Noted
 from portcheck.frontends.nki.state.recorder import Recorder
+from portcheck.frontends.nki.state.results import Results
+from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import implied
 from portcheck.frontends.nki.values.callables import Function
 from portcheck.frontends.nki.values.tiles import Buffer, Dimension, Grid, Result, View
 from portcheck.frontends.nki.values.values import Either, Items, Nothing, Unknown, Value
-from portcheck.ir import Assume, Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
+from portcheck.ir import ZERO, Assume, Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
 
@@ -78,7 +80,8 @@ class Context:
     bound: set[str] = field(default_factory=lambda: set(_AXES))
     free: dict[str, Symbol] = field(default_factory=dict)
     chosen: dict[tuple[Expr, DType, DType], DType] = field(default_factory=dict)
-    abbreviations: dict[Expr, Symbol] = field(default_factory=dict)
+    abbreviations: dict[Expr, Expr] = field(default_factory=dict)
+    results_of: Results = field(default_factory=Results)
     """The names of dtypes that are one of two by a condition, and of numbers that are too large to be written out."""
     undefined: dict[str, Unknown] = field(default_factory=dict)
     numbers: dict[int, tuple[Unknown, Symbol]] = field(default_factory=dict)
@@ -196,7 +199,7 @@ class Context:
     def marks(self) -> tuple[int, ...]:
         """How many names of buffers and symbols are taken, and what was noted, asserted and settled so far."""
         taken = len(self.buffers), len(self.symbols), self.noted.mark(), len(self.asserted)
-        return (*taken, len(self.settled), self.builder.mark(), len(self.clauses.held))
+        return (*taken, len(self.settled), self.builder.mark(), len(self.clauses.held), new_age())
 
     def release(self, marks: tuple[int, ...]) -> None:
         """Gives back the names taken, and takes back what was noted, asserted and settled, since `marks`."""
@@ -206,10 +209,13 @@ class Context:
         while len(self.buffers) > marks[0]:
             self.buffers.popitem()
         while len(self.symbols) > marks[1]:
-            self.builder.give_back(self.symbols.popitem()[0])
+            name = self.symbols.popitem()[0]
+            self.builder.give_back(name)
+            self.abbreviations.pop(self.abbreviations.pop(Symbol(name, INT64), ZERO), None)
         self.noted.take_back(marks[2])
         self.asserted = self.asserted[: marks[3]]
         self.clauses.held = self.clauses.held[: marks[6]]
+        self.results_of.forget(marks[7])
 
     def settled_since(self, marks: tuple[int, ...]) -> list[Result]:
         """The computed tiles that were given a buffer since `marks`."""
@@ -287,12 +293,6 @@ class Context:
         """Notes for the next pass that a kernel fails here: what was taken to be left out is given."""
         for parameter in self.left_out:
             self.facts[parameter].is_given = True
-
-    def undefined_name(self, name: str) -> Unknown:
-        """The value of a name that nothing in reach defines: the same wherever it is read."""
-        reason = f"the name {name} is not defined in this file"
-        self.fail_left_out()
-        return self.undefined.setdefault(name, Unknown(name, reason, (), OpaqueKind.CALL))
 
     def stated_dtype(self, name: str) -> DType | None:
         """What the options say about the dtype of the parameter `name`."""
