@@ -95,3 +95,23 @@ def test_lists_that_a_helper_gives_are_its_own() -> None:
     body = "p = pair(3)\nq = pair(3)\np[0] = 5\nnisa.memset(a, value=q[0])\nnisa.memset(b, value=p[0])\n"
     first, second = values(body, before, "x")
     assert first != second
+
+
+OF_DTYPES = """
+def width(dtype):
+    if str(dtype) == str(nl.float32):
+        return 4
+    elif str(dtype) == str(nl.bfloat16) or str(dtype) == str(nl.float16):
+        return 2
+    assert False
+"""
+DTYPE = "if n > 4:\n    dt = nl.float16\nelse:\n    dt = x.dtype\n"
+
+
+def test_what_asserts_something_is_remembered_with_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = (spent(DTYPE + calls(count, "dt"), OF_DTYPES, "x, n: int", monkeypatch) for count in (1, 2))
+    assert two - one < 40
+    body = DTYPE + "".join(f"{name} = nl.ndarray((128, width(dt)), dtype=dt, buffer=nl.sbuf)\n" for name in "tu")
+    found = operations(kernel(body, OF_DTYPES, "x, n: int").body)
+    shapes = {op.name: op.type.shape for op in found if isinstance(op, Alloc)}
+    assert shapes["t"] == shapes["u"]

@@ -15,7 +15,7 @@ from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import is_number
 from portcheck.frontends.nki.values.callables import Class, ClassKind, Function
 from portcheck.frontends.nki.values.values import Either, External, Format, Instance, Items, Nothing, Text, Value
-from portcheck.ir import Assume, operations, symbols_in
+from portcheck.ir import Assume, Branch, operations, symbols_in
 
 _MOST = 8
 """Results of one function with the same arguments that are remembered, each under other conditions."""
@@ -38,7 +38,7 @@ def remembering(
         value = work_out()
     context.builder.adopt(body)
     now = context.marks()
-    is_silent = all(isinstance(op, Assume) for op in operations(body)) and not any(changes.lasting())
+    is_silent = all(isinstance(op, Assume | Branch) for op in operations(body)) and not any(changes.lasting())
     is_silent = is_silent and (marks[0], marks[2], marks[4:6]) == (now[0], now[2], now[4:6])
     if is_silent and len(known) < _MOST and _plain(value) is not _ABSENT:
         may_go = bool(body) or marks[1] != now[1]
