@@ -247,8 +247,29 @@ def test_a_stated_value_is_never_run(text: str, tmp_path: Path) -> None:
     path = tmp_path / "ran"
     eval(text.format(path=str(path)), {"nl": types.SimpleNamespace(os=os)})
     path.rmdir()
-    assert scaled(eps=text.format(path=str(path))).kernels
+    with pytest.raises(InputError, match="--value eps: .* is not understood"):
+        scaled(eps=text.format(path=str(path)))
     assert not path.exists()
+
+
+@pytest.mark.parametrize("value", ["fp8-e4m3", "missing(3)", "1 // 0", "[missing.name][1]", "-" * 300 + "1"])
+def test_a_value_that_is_not_understood_is_refused(value: str) -> None:
+    with pytest.raises(InputError, match="--value eps: .* is not understood") as refused:
+        scaled(eps=value)
+    assert "a text in quotes" in refused.value.hint
+
+
+@pytest.mark.parametrize("value", ["'fp8-e4m3'", "gelu", "nl.bfloat16", "-1e-5", "(1, 2)", "2 ** 3", "None", "True"])
+def test_a_value_that_is_understood_is_taken(value: str) -> None:
+    assert scaled(eps=value).kernels
+
+
+def test_a_value_of_a_part_that_is_not_understood_is_refused() -> None:
+    body = "t = nl.ndarray((x.shape[0], cfg.rows), dtype=nl.float32, buffer=nl.shared_hbm)\nreturn t"
+    with pytest.raises(InputError, match=r"--value cfg\.rows: "):
+        lowered("x, cfg", body, {"cfg.rows": "missing(3)"})
+    with pytest.raises(InputError, match=r"--value cfg\.rows: "):
+        lowered("x, cfg: Config", body, {"cfg.rows": "missing(3)"})
 
 
 def test_defaults_are_what_their_expressions_stand_for() -> None:

@@ -96,7 +96,7 @@ class NkiModule:
     def lower(self, names: Sequence[str]) -> Program:
         """The program that launches the kernels `names` in that order; names the file lacks are left out.
 
-        Raises InputError where the options state a value of a tensor.
+        Raises InputError where the options state a value of a tensor, or one that is not understood.
         """
         program = self._lowered(names)
         if self.options.values and any(isinstance(op, Opaque) for op in kernel_operations(program)):

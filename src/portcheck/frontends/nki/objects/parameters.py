@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT64, DType
+from portcheck.core.errors import InputError
 from portcheck.frontends.nki.objects.classes import order_of
 from portcheck.frontends.nki.objects.completing import complete
 from portcheck.frontends.nki.objects.enumerations import members_of
@@ -22,13 +23,15 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.facts import Facts, sizes_in
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError, UnfollowedError
 from portcheck.frontends.nki.state.frame import Frame
+from portcheck.frontends.nki.values.arithmetic import known
 from portcheck.frontends.nki.values.callables import Class, ClassKind, Function
 from portcheck.frontends.nki.values.values import NONE, External, Instance, Parameter, Text, Unknown, Value
-from portcheck.ir import OpaqueKind
+from portcheck.ir import Apply, OpaqueKind, Symbol
 from portcheck.knowledge import Semantics
 
 _LONGEST = 1000
 """Characters that the text of a stated value may have."""
+_SHOWN = 60
 _NUMBERS = {"int": INT64, "float": FLOAT32, "bool": BOOL}
 _OPTIONAL = "Optional"
 _UNION = "Union"
@@ -64,11 +67,9 @@ def bind_parameters(context: Context, frame: Frame, function: Function) -> None:
 
 def part(context: Context, name: str, dtype: DType | None = None) -> Value:
     """A part of a parameter by its own name, such as `config.eps` or `tensors[0]`: as stated, or a parameter too."""
-    stated = context.values.get(name)
+    stated = _stated_value(context, context.home, name)
     if stated is not None:
-        value = evaluated_text(context, context.home, stated)
-        if value is not None:
-            return value
+        return stated
     if name not in context.facts:
         context.facts[name] = Facts(is_part=True)
         context.buffers[name] = context.symbols[name] = None
@@ -80,12 +81,23 @@ def part(context: Context, name: str, dtype: DType | None = None) -> Value:
 
 def _stated(context: Context, function: Function, name: str, annotation: cst.BaseExpression | None) -> Value | None:
     """What the options say that a parameter is; a text names a member where an enumeration is asked for."""
-    text = context.values.get(name)
-    value = evaluated_text(context, function.home, text) if text is not None else None
+    value = _stated_value(context, function.home, name)
     kind = class_of(context, function.home, annotation) if isinstance(value, Text) else None
     if isinstance(kind, Class) and kind.kind is ClassKind.ENUMERATION and isinstance(value, Text):
         word = value.value.rpartition(".")[2]
         return next((item for item in members_of(kind) if item.record == word), value)
+    return value
+
+
+def _stated_value(context: Context, home: Frame | None, name: str) -> Value | None:
+    """What the options say that `name` is, if they do; InputError for what is not understood."""
+    text = context.values.get(name)
+    value = evaluated_text(context, home, text) if text is not None else None
+    if text is not None and value is None:
+        raise InputError(
+            f"--value {name}: {text[:_SHOWN]} is not understood",
+            hint="give a number, True, False, None, a name of the port, or a text in quotes",
+        )
     return value
 
 
@@ -101,7 +113,8 @@ def evaluated_text(context: Context, home: Frame | None, text: str) -> Value | N
     frame = Frame(empty_segment(context.path), home)
     value = evaluated_aside(context, frame, node)
     is_word = isinstance(value, Unknown) and isinstance(parsed.body, ast.Name | ast.Attribute)
-    return Text(text) if is_word else None if isinstance(value, Unknown) else value
+    is_open = isinstance(value, Unknown | Symbol) or (isinstance(value, Apply) and known(value) is None)
+    return Text(text) if is_word else None if is_open else value
 
 
 def evaluated_aside(context: Context, frame: Frame, node: cst.CSTNode) -> Value | None:
@@ -135,8 +148,7 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
     for item in reversed(order_of(kind)):
         for field, inner in item.annotated.items():
             part(context, f"{name}.{field}", _number_of(inner))
-            known = context.values.get(f"{name}.{field}")
-            value = evaluated_text(context, item.home, known) if known is not None else None
+            value = _stated_value(context, item.home, f"{name}.{field}")
             made.held[field] = value or _declared(context, item.home, f"{name}.{field}", inner, depth + 1)
     if not made.held:
         return Parameter(name)
@@ -152,9 +164,7 @@ def _as_made(context: Context, name: str, kind: Class, depth: int) -> Instance |
 
     def declare(home: Frame, word: str, annotation: cst.BaseExpression | None) -> Value:
         part(context, word, _number_of(annotation))
-        stated = context.values.get(word)
-        value = evaluated_text(context, home, stated) if stated is not None else None
-        return value or _declared(context, home, word, annotation, depth + 1)
+        return _stated_value(context, home, word) or _declared(context, home, word, annotation, depth + 1)
 
     return as_made(context, name, kind, declare, lambda word, dtype: part(context, word, dtype))
 
