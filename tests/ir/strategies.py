@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.ir.atoms import INTEGERS, PATH, accumulators, constants, defaults, spans, texts
+from tests.ir.atoms import INTEGERS, PATH, accumulators, constants, defaults, dtypes, spans, texts
 from tests.ir.drawing import Drawing
 
-from portcheck.core.dtype import BOOL, FLOAT32, INT32, UINT32
+from portcheck.core.dtype import BOOL, FLOAT32, INT32, UINT32, dtype_of
 from portcheck.ir import (
     PREDICATES,
     TRUE,
@@ -23,12 +23,14 @@ from portcheck.ir import (
     Cast,
     Check,
     CheckKind,
+    ChosenDType,
     Collective,
     CollectiveKind,
     Compute,
     Const,
     Copy,
     Default,
+    Definition,
     Exchange,
     ExchangeKind,
     Fence,
@@ -137,11 +139,14 @@ class _Maker(Drawing):
             for axis in ("blockIdx.x", "program_id(0)")
         )
         self.symbols.extend(Symbol(axis.name, self.some(INTEGERS)) for axis in axes)
+        definitions = self.some(((), (Definition("long", self.expression()), Definition("a b", self.expression()))))
+        chosen = ChosenDType(dtype_of("either"), self.expression(), self.draw(dtypes), self.draw(dtypes))
         body = self.region(2)
         results = self.some(((), ("x",), ("x", "y z")))
         return Kernel(
-            name=name, parameters=tuple(parameters), axes=axes, body=body, span=self.draw(spans), results=results
-        )
+            name=name, parameters=tuple(parameters), axes=axes, body=body, span=self.draw(spans), results=results,
+            definitions=definitions, dtypes=self.some(((), (chosen,))),
+        )  # fmt: skip
 
     def launch(self, kernel: Kernel) -> Launch:
         self.refs, self.symbols, self.buffers = [], [], []

@@ -372,6 +372,16 @@ HEADERS = {
     ),
     "axis twice": ("axis threadIdx.x", "axis blockIdx.x", "kernel 'k': axis 'blockIdx.x' is there more than once"),
     "result that is no buffer": ("kernel k", "kernel k results(z)", "kernel 'k' returns 'z', which is no buffer"),
+    "definition of what a loop binds": (
+        "block < blockDim.x",
+        "block < blockDim.x\n  define threadIdx.x = 4",
+        "'threadIdx.x' is defined and bound",
+    ),
+    "definition by what comes later": (
+        "block < blockDim.x",
+        "block < blockDim.x\n  define a = b + 1\n  define b = 2",
+        "of 'a' uses what is not",
+    ),
     "extent that is no size": ("< gridDim.x", "< gridDim.x:float32", "'gridDim.x' is bound by nothing"),
 }
 

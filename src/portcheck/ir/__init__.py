@@ -21,7 +21,9 @@ from portcheck.ir.expr import (
 )
 from portcheck.ir.iteration import Range, Sequence
 from portcheck.ir.kernel import (
+    ChosenDType,
     Default,
+    Definition,
     Kernel,
     Launch,
     Parameter,
@@ -121,6 +123,7 @@ __all__ = [
     "Cast",
     "Check",
     "CheckKind",
+    "ChosenDType",
     "Collective",
     "CollectiveKind",
     "Compute",
@@ -128,6 +131,7 @@ __all__ = [
     "Copy",
     "Coverage",
     "Default",
+    "Definition",
     "Exchange",
     "ExchangeKind",
     "Expr",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from portcheck.core.dtype import DType
 from portcheck.core.source import Span
 from portcheck.ir.expr import Const, Expr
 from portcheck.ir.ops import Op
@@ -45,13 +46,32 @@ class Parameter:
     default: Default | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A symbol that stands for `value`, which is too long to be written out wherever it is used."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenDType:
+    """A symbolic dtype that is `first` where `condition` holds, else `second`."""
+
+    dtype: DType
+    condition: Expr
+    first: DType
+    second: DType
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
     """One kernel: parameters, the axes every operation runs along, and a body.
 
     `axes` are the grid, block and lane axes of a CUDA kernel (`blockIdx.x`, `threadIdx.x`, ...) or the program axes
     of an NKI one; their names are symbols usable in every expression of the body. Sizes such as `blockDim.x` are
-    symbols too. `results` are the buffers an NKI kernel returns.
+    symbols too. `results` are the buffers an NKI kernel returns. `definitions` and `dtypes` say what symbols stand for;
+    each uses only those before it, sizes and scalar parameters.
     """
 
     name: str
@@ -60,6 +80,8 @@ class Kernel:
     body: tuple[Op, ...]
     span: Span
     results: tuple[str, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    dtypes: tuple[ChosenDType, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

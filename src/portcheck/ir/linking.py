@@ -72,7 +72,15 @@ def _linked(kernel: Kernel, launch: Launch, first: int) -> Kernel:
     parameters = _merged(linker.changed(part) for part in kernel.parameters if part.name not in values)
     axes = tuple(replace(axis, extent=linker.changed(axis.extent)) for axis in kernel.axes)
     results = tuple(names.get(name, name) for name in kernel.results)
-    return replace(kernel, parameters=parameters, axes=axes, body=linker.changed(kernel.body), results=results)
+    return replace(
+        kernel,
+        parameters=parameters,
+        axes=axes,
+        definitions=linker.changed(kernel.definitions),
+        dtypes=linker.changed(kernel.dtypes),
+        body=linker.changed(kernel.body),
+        results=results,
+    )
 
 
 def _merged(listed: Iterable[Parameter]) -> tuple[Parameter, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from portcheck.ir.access import Access
-from portcheck.ir.expr import Const, Expr, Ref, Symbol, refs_in, subexpressions
+from portcheck.ir.expr import Const, Expr, Ref, Symbol, refs_in, subexpressions, symbols_in
 from portcheck.ir.iteration import Range
 from portcheck.ir.iteration import Sequence as Steps
 from portcheck.ir.kernel import Kernel, Launch, Program
@@ -150,11 +150,28 @@ class _KernelChecker:
         shapes = [extent for parameter in kernel.parameters for extent in parameter.type.shape]
         for expression in extents + shapes:
             yield from (f"{where}: {problem}" for problem in self._expression(expression, scope))
+        yield from self._definitions(scope, where)
         yield from self._region(kernel.body, scope)
         allocated = {op.name for op in operations(kernel.body) if isinstance(op, Alloc)}
         for result in kernel.results:
             if result not in allocated and result not in scope.buffers:
                 yield f"{where} returns {result!r}, which is no buffer"
+
+    def _definitions(self, scope: _Scope, where: str) -> Iterator[str]:
+        """What is wrong with what symbols of the kernel stand for."""
+        kernel = self._kernel
+        for name in _repeated(f"definition of {item.name!r}" for item in kernel.definitions):
+            yield f"{where}: {name}"
+        later = [item.name for item in kernel.definitions]
+        for item in kernel.definitions:
+            yield from (f"{where}: {problem}" for problem in self._expression(item.value, scope))
+            if item.name in scope.symbols or item.name in self._bound_somewhere:
+                yield f"{where}: {item.name!r} is defined and bound"
+            if refs_in(item.value) or symbols_in(item.value) & set(later):
+                yield f"{where}: the definition of {item.name!r} uses what is not known before it"
+            later.remove(item.name)
+        for chosen in kernel.dtypes:
+            yield from (f"{where}: {problem}" for problem in self._expression(chosen.condition, scope))
 
     def _region(self, body: Iterable[Op], scope: _Scope) -> Iterator[str]:
         for op in body:

@@ -290,3 +290,48 @@ def second(y):
         executed(text, {"x": x, "factor": 2.0, "y": y, "z": 1})
     with pytest.raises(InputError, match="rows is 3 by its argument and 4"):
         executed(text, {"x": x, "factor": 2.0, "y": y, "rows": 3})
+
+
+CHOSEN = """
+def kernel(x, narrow: bool):
+    rows, columns = x.shape
+    if narrow:
+        kind = nl.bfloat16
+    else:
+        kind = nl.float32
+    out = nl.ndarray((rows, columns), dtype=kind, buffer=nl.shared_hbm)
+    a = nl.ndarray((rows, columns), dtype=kind, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+
+
+@pytest.mark.parametrize(("narrow", "dtype"), [(True, ml_dtypes.bfloat16), (False, np.float32)])
+def test_a_dtype_that_is_one_of_two_is_the_one_that_the_arguments_say(narrow: bool, dtype: type) -> None:
+    x = normal(1, 8, 4)
+    made = executed(NEW + CHOSEN, {"x": x, "narrow": narrow}).results[0]
+    assert made.dtype == dtype
+    assert (made.astype(np.float32) == x.astype(dtype).astype(np.float32)).all()
+
+
+GROWN = [f"width = min(width * width + n // (width + 1), n % (width + {place}))" for place in range(2, 12)]
+LARGE = """
+def kernel(x, n: int):
+    rows, columns = x.shape
+    width = n
+    {grown}
+    width = width % 3 + 1
+    out = nl.ndarray((rows, width), dtype=nl.float32, buffer=nl.shared_hbm)
+    a = nl.ndarray((rows, width), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x[:, 0:width])
+    nisa.dma_copy(dst=out, src=a)
+    return out
+"""
+
+
+@pytest.mark.parametrize(("n", "width"), [(11, 3), (96, 1)])
+def test_a_number_that_is_too_large_to_be_written_out_is_computed(n: int, width: int) -> None:
+    x = normal(1, 8, 4)
+    text = NEW + LARGE.replace("{grown}", "\n    ".join(GROWN))
+    assert (executed(text, {"x": x, "n": n}).results[0] == x[:, :width]).all()

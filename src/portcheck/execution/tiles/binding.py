@@ -65,8 +65,9 @@ def bound(run: Run, kernel: Kernel, launch: Launch, arguments: Mapping[str, Argu
         if is_so is not None:
             found.symbols.setdefault(name, is_so)
     return Machine(
-        run=run, kernel=kernel, symbols=found.symbols, dtypes=found.dtypes, given=tuple(flat), tensors=found.tensors
-    )
+        run=run, kernel=kernel, symbols=found.symbols, dtypes=found.dtypes, given=tuple(flat), tensors=found.tensors,
+        definitions={item.name: item.value for item in kernel.definitions},
+    )  # fmt: skip
 
 
 def _left_out(kernel: Kernel, names: Mapping[str, str], arguments: Mapping[str, Argument]) -> dict[str, Any]:
@@ -154,6 +155,8 @@ def names_in(kernel: Kernel) -> set[str]:
     known = {parameter.name for parameter in kernel.parameters}
     for parameter in kernel.parameters:
         known.update(*map(symbols_in, parameter.type.shape))
+    known.update(*(symbols_in(item.value) for item in kernel.definitions))
+    known.update(*(symbols_in(item.condition) for item in kernel.dtypes))
     for op in operations(kernel.body):
         known.update(*map(symbols_in, expressions(op)))
     return known

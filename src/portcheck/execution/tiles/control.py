@@ -12,7 +12,7 @@ import numpy as np
 from portcheck.core.errors import InputError
 from portcheck.execution.tiles import computing, moving, reducing
 from portcheck.execution.tiles.events import EventKind
-from portcheck.execution.tiles.expressions import integer_of, number_of, shape_of, undefined_in, value_of
+from portcheck.execution.tiles.expressions import integer_of, number_of, shape_of, undefined_in, unknown_in, value_of
 from portcheck.execution.tiles.machine import Instance, Number
 from portcheck.ir import (
     Alloc,
@@ -48,7 +48,6 @@ from portcheck.ir import (
     Store,
     Transpose,
     While,
-    symbols_in,
 )  # fmt: skip
 
 
@@ -178,7 +177,7 @@ def _return(instance: Instance, op: Return) -> None:
 
 
 def _assume(instance: Instance, op: Assume) -> None:
-    unknown = sorted(name for name in symbols_in(op.condition) if name not in instance.symbols)
+    unknown = sorted(unknown_in(instance, op.condition))
     if unknown:
         text = f"what the kernel asserts is taken to hold: nothing states {', '.join(unknown)}"
         instance.report(EventKind.ASSUMED, op, text, subject="assert")

@@ -186,13 +186,32 @@ def _code(machine: Machine, expression: Expr) -> Code:
 
 
 def _symbol(machine: Machine, name: str) -> Code:
+    defined = machine.definitions.get(name)
+    value = None if defined is None else code_of(machine, defined)
+
     def code(instance: Instance) -> Scalar:
-        try:
-            return instance.symbols[name]
-        except KeyError:
-            raise unbound(machine, name) from None
+        found = instance.symbols.get(name)
+        if found is None:
+            if value is None:
+                raise unbound(machine, name)
+            found = instance.symbols[name] = value(instance)
+        return found
 
     return code
+
+
+def unknown_in(instance: Instance, expression: Expr) -> set[str]:
+    """The symbols of `expression`, and of what its symbols stand for, that have no value."""
+    unknown: set[str] = set()
+    pending = [expression]
+    while pending:
+        for name in symbols_in(pending.pop()) - instance.symbols.keys():
+            defined = instance.machine.definitions.get(name)
+            if defined is None:
+                unknown.add(name)
+            else:
+                pending.append(defined)
+    return unknown
 
 
 def unbound(machine: Machine, name: str) -> InputError:

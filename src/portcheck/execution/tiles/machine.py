@@ -66,6 +66,8 @@ class Machine:
     made: dict[str, Memory] = field(default_factory=dict)
     """Buffers in HBM that the kernel allocates: one for all program instances."""
     returned: tuple[str, ...] | None = None
+    definitions: dict[str, Expr] = field(default_factory=dict)
+    """What symbols of the kernel stand for."""
     seen: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """The shapes that what is returned is seen in, where they are others than its own."""
     codes: dict[int, tuple[Expr, Code]] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,13 +14,13 @@ from portcheck.execution.tiles.activations import scalar_calls
 from portcheck.execution.tiles.binding import Argument, bound, check_known
 from portcheck.execution.tiles.cores import run_beside
 from portcheck.execution.tiles.events import STOPS, Choice, Event, EventKind, EventLog, Stop
-from portcheck.execution.tiles.expressions import integer_of
+from portcheck.execution.tiles.expressions import integer_of, number_of, unknown_in
 from portcheck.execution.tiles.machine import Instance, Machine, Run
 from portcheck.execution.tiles.memory import Memory, contents
 from portcheck.execution.tiles.moving import check_written
 from portcheck.execution.tiles.options import Options
 from portcheck.execution.tiles.placing import private_calls
-from portcheck.ir import Launch, Program, Return, Side, operations
+from portcheck.ir import ChosenDType, Launch, Program, Return, Side, operations
 from portcheck.knowledge import ApiVersion, Chip, Knowledge, NkiVersion, Semantics, load
 
 
@@ -162,7 +163,18 @@ def _machine(
     machine.symbols["program_ndim"] = 0 if grid is None and not launch.grid else len(machine.grid)
     for axis in range(len(machine.grid), _MOST_AXES):
         machine.symbols.setdefault(f"num_programs[{axis}]", 1)
+    for chosen in kernel.dtypes:
+        _choose(machine, chosen)
     return machine
+
+
+def _choose(machine: Machine, chosen: ChosenDType) -> None:
+    """Settles a dtype that is one of two, where what is given says which; whoever needs it otherwise says so."""
+    instance = Instance(machine, (), dict(machine.symbols))
+    if not unknown_in(instance, chosen.condition):
+        dtype = chosen.first if number_of(instance, chosen.condition) else chosen.second
+        with suppress(InputError):
+            machine.dtypes[chosen.dtype.name] = machine.dtype(dtype)
 
 
 def _called(program: Program, knowledge: Knowledge) -> list[ApiVersion]:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from portcheck.core.source import NOWHERE
 from portcheck.ir.expr import Const, Expr
-from portcheck.ir.kernel import Default, Kernel, Launch, Parameter, Program, Side
+from portcheck.ir.kernel import ChosenDType, Default, Definition, Kernel, Launch, Parameter, Program, Side
 from portcheck.ir.ops import Alloc, Branch, Loop, Op, Operation, While
 from portcheck.ir.text.operation_parsing import Fields, OperationParser
 from portcheck.ir.text.spelling import INDENT, REGION_LIMIT, IrTextError
@@ -161,8 +161,43 @@ class _Parser(OperationParser):
             line.expect("axis")
             axes.append(self.axis(line))
             line.end()
+        definitions: list[Definition] = []
+        while self._peek(1) == "define":
+            definitions.append(self._definition(self._take()))
+        dtypes: list[ChosenDType] = []
+        while self._peek(1) == "dtypes":
+            dtypes.append(self._chosen_dtype(self._take()))
         body = self._region(1)
-        return Kernel(name=name, parameters=tuple(parameters), axes=tuple(axes), body=body, span=span, **clauses)
+        return Kernel(
+            name=name,
+            parameters=tuple(parameters),
+            axes=tuple(axes),
+            definitions=tuple(definitions),
+            dtypes=tuple(dtypes),
+            body=body,
+            span=span,
+            **clauses,
+        )
+
+    def _definition(self, cursor: Cursor) -> Definition:
+        cursor.expect("define")
+        name = cursor.name()
+        cursor.expect("=")
+        made = Definition(name, self.expression(cursor))
+        cursor.end()
+        return made
+
+    def _chosen_dtype(self, cursor: Cursor) -> ChosenDType:
+        cursor.expect("dtypes")
+        dtype = self.dtype(cursor)
+        cursor.expect(",")
+        first = self.dtype(cursor)
+        cursor.expect(",")
+        second = self.dtype(cursor)
+        cursor.expect("if")
+        made = ChosenDType(dtype, self.expression(cursor), first, second)
+        cursor.end()
+        return made
 
     def _parameter(self, cursor: Cursor) -> Parameter:
         is_buffer = cursor.word() == "buffer"

@@ -91,6 +91,9 @@ def _all_expressions(program: Program) -> Iterator[Expr]:
         for parameter in kernel.parameters:
             yield from parameter.type.shape
         yield from (axis.extent for axis in kernel.axes if axis.extent is not None)
+        for definition in kernel.definitions:
+            yield from (Symbol(definition.name, definition.value.dtype), definition.value)
+        yield from (chosen.condition for chosen in kernel.dtypes)
     for op in kernel_operations(program):
         yield from expressions(op)
     for use in program.uses:
@@ -142,6 +145,11 @@ class _Printer(ExpressionPrinter):
         )
         yield from (INDENT + self.parameter(parameter) for parameter in kernel.parameters)
         yield from (f"{INDENT}axis {self.axis(axis)}" for axis in kernel.axes)
+        for definition in kernel.definitions:
+            yield f"{INDENT}define {name_text(definition.name)} = {self.expression(definition.value)}"
+        for chosen in kernel.dtypes:
+            dtypes = ", ".join(map(dtype_text, (chosen.dtype, chosen.first, chosen.second)))
+            yield f"{INDENT}dtypes {dtypes} if {self.expression(chosen.condition)}"
         yield from self.region(kernel.body, 1)
 
     def parameter(self, parameter: Parameter) -> str:

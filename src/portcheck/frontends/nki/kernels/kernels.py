@@ -19,6 +19,7 @@ from portcheck.frontends.nki.objects.of_parts import wrap_parts
 from portcheck.frontends.nki.objects.parameters import bind_parameters
 from portcheck.frontends.nki.source.discovery import is_kernel_mark
 from portcheck.frontends.nki.source.trees import is_generator, names_stored_into
+from portcheck.frontends.nki.state.abbreviating import chosen_dtypes, definitions
 from portcheck.frontends.nki.state.context import Context, OutOfFuelError
 from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedError, ReadAgainError
@@ -151,6 +152,8 @@ def _lower(
         body=with_registers(context, body),
         span=span,
         results=context.results,
+        definitions=definitions(context, body),
+        dtypes=chosen_dtypes(context),
     )
     context.noted.uses.extend(_forms(context, function))
     places = (item.segment.span(item.node.name) for item in context.noted.functions.values())

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from portcheck.core.dtype import DType, dtype_of
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.sizes import decided
 from portcheck.frontends.nki.values.arithmetic import binary
-from portcheck.ir import Apply, Expr, Operator, Symbol, apply, integer, refs_in, subexpressions, symbols_in
+from portcheck.ir import (
+    Apply,
+    ChosenDType,
+    Definition,
+    Expr,
+    Op,
+    Operator,
+    Symbol,
+    apply,
+    integer,
+    operations,
+    refs_in,
+    subexpressions,
+    symbols_in,
+)  # fmt: skip
+from portcheck.ir.walk import expressions
 
 _LONG = 16
 """Nodes of a number from which a name for it is shorter."""
@@ -36,6 +52,28 @@ def chosen_dtype(context: Context, condition: Expr, first: DType, second: DType)
     if found is None:
         found = context.chosen[condition, first, second] = dtype_of(f"chosen_{len(context.chosen)}")
     return found
+
+
+def definitions(context: Context, body: Sequence[Op]) -> tuple[Definition, ...]:
+    """What the names of numbers in `body` stand for, each after those that it uses."""
+    used = set(_names_in(body))
+    found: list[Definition] = []
+    for symbol, value in reversed(context.abbreviations.items()):
+        if isinstance(symbol, Symbol) and symbol.name in used:
+            found.append(Definition(symbol.name, value))
+            used |= symbols_in(value)
+    return tuple(reversed(found))
+
+
+def chosen_dtypes(context: Context) -> tuple[ChosenDType, ...]:
+    """The dtypes that are one of two."""
+    return tuple(ChosenDType(dtype, *choice) for choice, dtype in context.chosen.items())
+
+
+def _names_in(body: Sequence[Op]) -> Iterator[str]:
+    for op in operations(body):
+        for expression in expressions(op):
+            yield from symbols_in(expression)
 
 
 def _named(context: Context, expression: Apply, text: str) -> Symbol:

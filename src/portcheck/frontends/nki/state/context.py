@@ -296,8 +296,7 @@ class Context:
 
     def stated_dtype(self, name: str) -> DType | None:
         """What the options say about the dtype of the parameter `name`."""
-        stated = self.dtypes.get(name)
-        facts = self.knowledge.dtype(stated) if stated is not None else None
+        facts = self.knowledge.dtype(self.dtypes[name]) if name in self.dtypes else None
         return None if facts is None else DType(facts.name, facts.kind)
 
     def parameter_view(self, name: str, rank: int = 0) -> View:
@@ -319,9 +318,8 @@ class Context:
 
     def assume(self, text: str) -> None:
         """Notes something that is taken to hold, which a report must say."""
-        file = self.home.file if self.home is not None else None
-        if file is not None:
-            file.assume(text)
+        if self.home is not None and self.home.file is not None:
+            self.home.file.assume(text)
 
     def use(self, name: str) -> None:
         """Notes that a part of a parameter is used: it is a parameter of its own then."""
