@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.frontends.nki.reading import kernel, opaques, program, stores
 
-from portcheck.ir import Apply, Branch, Compute, Const, Opaque, Operator, Store, operations
+from portcheck.core.dtype import BOOL, FLOAT32, INT64
+from portcheck.ir import Apply, Assume, Branch, Compute, Const, Opaque, Operator, Store, Symbol, apply, operations
 from portcheck.ir.uses import UseKind
 from portcheck.ir.verify import verify
 
@@ -131,3 +132,52 @@ def test_what_was_bound_under_a_negated_condition_is_not_asked_for_under_the_con
     assert opaques(made) == []
     [branch] = [op for op in operations(made.body) if isinstance(op, Branch)]
     assert [[op.access.buffer for op in stores(arm)] for arm in (branch.then, branch.otherwise)] == [["b"], ["b"]]
+
+
+TWO_RANKS = """
+def first(x, is_tiled):
+    if is_tiled:
+        t = nl.ndarray((128, 4, 8), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=t, src=x[0:128, 0:4, 0:8])
+        return t[:, 0, :]
+    rows, columns = x.shape
+    t = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=x[0:128, 0:8])
+    return t
+"""
+
+
+def test_an_arm_that_no_rank_fits_that_the_text_says_is_not_taken_and_that_is_said() -> None:
+    body = "rows, columns = x.shape\nnisa.tensor_copy(dst=a, src=first(x, n > 3))"
+    made = program(body, TWO_RANKS, "x: nl.ndarray, n: int")
+    assert opaques(made.kernels[0]) == []
+    assert len(made.kernels[0].parameters[0].type.shape) == 2
+    assert any(text.startswith("x is taken to have 2 dimensions") for text in made.notes)
+    assert [op.condition for op in made.kernels[0].body if isinstance(op, Assume)] == [
+        apply(Operator.LOGICAL_NOT, Apply(Operator.GREATER, (Symbol("n", INT64), Const(3, INT64)), BOOL))
+    ]
+
+
+def test_what_is_indexed_too_deeply_whatever_holds_is_not_understood() -> None:
+    made = kernel("rows, columns = x.shape\nnisa.dma_copy(dst=a, src=x[0:128, 0, 0:8])", parameters="x: nl.ndarray")
+    assert len(opaques(made)) == 1
+
+
+def test_an_arm_that_takes_a_tuple_apart_wrongly_is_not_taken() -> None:
+    body = "s = (1.0, 2.0) if n > 3 else (1.0, 2.0, 3.0)\none, two = s\nnisa.memset(a, two)"
+    made = kernel(body, parameters="x, n: int")
+    assert opaques(made) == []
+    assert [op.value for op in stores(made.body)] == [Const(2.0, FLOAT32)]
+    alone = kernel(body.replace("s = (1.0, 2.0) if n > 3 else ", "s = "), parameters="x, n: int")
+    assert not any(isinstance(op.value, Const) for op in stores(alone.body))
+
+
+def test_a_tile_that_ends_in_an_unknown_extent_holds_a_column_where_that_is_one() -> None:
+    body = "t = nl.ndarray((128, n), dtype=nl.float32, buffer=nl.sbuf)\nnisa.tensor_copy(dst=t, src=x[:, 3])"
+    made = kernel(body, parameters="x: nl.ndarray, n: int")
+    assert opaques(made) == []
+    assert [str(op.condition) for op in made.body if isinstance(op, Assume)] == [
+        str(apply(Operator.EQUAL, Symbol("n", INT64), Const(1, INT64)))
+    ]
+    assert opaques(kernel(body.replace("128, n", "128, 2"), parameters="x: nl.ndarray, n: int"))
+    assert opaques(kernel(body.replace("128, n", "128, n, 1, n"), parameters="x: nl.ndarray, n: int"))

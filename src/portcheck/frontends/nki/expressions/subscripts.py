@@ -211,7 +211,18 @@ def _of_parameter(context: Context, name: str, chosen: Sequence[Value], text: st
             is_counted = place is not None and place >= 0
             return part_of(context, f"{name}[{place}]", INT64) if is_counted else context.free_symbol(text)
     view = indexed(context, Parameter(name), chosen)
+    if view is None:
+        _refuse(context, name, chosen)
     return view if view is not None else _unread(context, text, Parameter(name), chosen)
+
+
+def _refuse(context: Context, name: str, chosen: Sequence[Value]) -> None:
+    """Raises RaisedError in an arm of a branch that indexes a tensor of another rank than the rest of the text says."""
+    rank = context.facts[name].rank
+    indexed_at = sum(not isinstance(item, Nothing | Dots) for item in chosen)
+    if rank is not None and rank < indexed_at and context.holding and not context.is_legacy:
+        context.assume(f"{name} is taken to have {rank} dimensions, which only some arms of branches fit")
+        raise RaisedError
 
 
 def _unread(context: Context, text: str, target: Value, chosen: Sequence[Value]) -> Unknown:

@@ -242,6 +242,8 @@ def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Contex
         values = _gathered(values, starred[0], len(elements))
     if values is None or len(values) != len(elements):
         deepen(context, values or (), len(elements) - len(values or ()))
+        if values is not None and context.holding and _is_certain(context, values):
+            raise RaisedError  # in this arm of a branch, which nothing takes then
         for element in elements:
             text = _local(element) or "value"
             bind_target(
@@ -250,6 +252,12 @@ def bind_target(frame: Frame, target: cst.CSTNode, value: Value, context: Contex
         return False
     done = [bind_target(frame, element, item, context) for element, item in zip(elements, values, strict=True)]
     return all(done)
+
+
+def _is_certain(context: Context, values: Sequence[Value]) -> bool:
+    """Whether there are as many `values` whatever the ranks are that nothing has shown yet."""
+    symbols = {name for item in values if is_number(item) for name in symbols_in(item)}
+    return not any(_is_shaped_by(name, facts, symbols) for name, facts in context.facts.items())
 
 
 def deepen(context: Context, sizes: Sequence[Value], missing: int) -> None:

@@ -10,7 +10,7 @@ from portcheck.core.dtype import BOOL, INT32, INT64, DType
 from portcheck.frontends.nki.objects.enumerations import plain_value
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.arithmetic import is_one, product, same
+from portcheck.frontends.nki.values.arithmetic import is_one, known_int, product, same
 from portcheck.frontends.nki.values.fitting import broadcast_shape, misfit
 from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.origins import is_fixed
@@ -46,7 +46,9 @@ from portcheck.ir import (
     Symbol,
     ValueType,
     WriteMode,
+    apply,
     integer,
+    refs_in,
     substitute,
     symbols_in,
 )  # fmt: skip
@@ -314,11 +316,21 @@ def _fitted(context: Context, view: View, shape: tuple[Expr, ...]) -> View:
             selectors = [integer(0) if at == position else Stretch(None, None) for at in range(len(view.dimensions))]
             view = select(context, view, selectors) or view
         position -= 1
+    if len(view.dimensions) == len(shape) + 1 and _may_end_in_one(context, view, shape):
+        context.assert_that(apply(Operator.EQUAL, view.dimensions[-1].extent, integer(1)), context.via)
+        view = select(context, view, [*(Stretch(None, None) for _ in shape), integer(0)]) or view
     while len(view.dimensions) < len(shape) and _has_extra_one(view, shape):
         view = expand(context, view, len(view.dimensions))
     if len(view.dimensions) > 1 < len(shape) and misfit(shape, view.shape) and is_as_long(view.shape, shape):
         view = reshape(context, view, shape)
     return view
+
+
+def _may_end_in_one(context: Context, view: View, shape: tuple[Expr, ...]) -> bool:
+    """Whether a tile of extents `shape` fits `view` if the last extent of that is 1, which is not known."""
+    if not shape or context.is_legacy or known_int(view.dimensions[-1].extent) is not None:
+        return False
+    return not refs_in(view.dimensions[-1].extent) and not misfit(shape, view.shape[:-1])
 
 
 def is_as_long(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
