@@ -17,8 +17,9 @@ class Facts:
     """
 
     __slots__ = (
-        "_accessed", "_counts", "_highest", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed", "_was_asked",
-        "_was_given", "asked", "enumeration", "is_count", "is_given", "is_optional", "is_part", "is_written",
+        "_accessed", "_counts", "_highest", "_is_settled", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed",
+        "_was_asked", "_was_given", "asked", "enumeration", "is_count", "is_given", "is_optional", "is_part",
+        "is_written",
     )  # fmt: skip
 
     def __init__(self, *, is_part: bool = False) -> None:
@@ -39,6 +40,7 @@ class Facts:
         self._was_given = False
         self._is_tensor = False
         self._rank: int | None = None
+        self._is_settled = False
         self._highest = -1
         self._accessed = 0
         self._names: dict[int, str] = {}
@@ -125,6 +127,14 @@ class Facts:
         """At the end of the text: there are no dimensions but those that were seen."""
         if self._is_tensor and self._rank is None and self._highest >= 0:
             self._rank = self._highest + 1
+            self._is_settled = True
+
+    def filled(self, rank: int) -> bool:
+        """Notes that a tile of `rank` dimensions fills the tensor; whether it has more than were taken to be all."""
+        is_more = self._is_settled and self._rank is not None and rank > self._rank
+        if is_more:
+            self._rank = rank
+        return is_more
 
     def revised(self) -> bool:
         """Whether something was answered otherwise than it would be now; forgets what was asked."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from portcheck.core.dtype import BOOL, INT32, INT64, DType
 from portcheck.frontends.nki.objects.enumerations import plain_value
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import MisunderstoodError
+from portcheck.frontends.nki.state.failure import MisunderstoodError, ReadAgainError
 from portcheck.frontends.nki.values.arithmetic import is_one, known_int, product, same
 from portcheck.frontends.nki.values.fitting import broadcast_shape, misfit
 from portcheck.frontends.nki.values.operands import Operand, cast
@@ -275,12 +275,21 @@ def store(
     note_written(context, view)
     reason = misfit(converted.shape, view.shape)
     if reason:
+        _deepen(context, view, len(converted.shape))
         written, operands = (view.buffer.name,), (converted.expression,)
         context.opaque(f"{via}: {reason}", via, writes=written, operands=operands, kind=OpaqueKind.MEMORY)
         return
     view = resolved(context, view)
     elements = access(view, mask_over_view(mask, view), is_tile=is_tile, outside=outside)
     context.builder.emit(Store, via=via, access=elements, value=converted.expression, mode=mode)
+
+
+def _deepen(context: Context, view: View, rank: int) -> None:
+    """A parameter that a tile of more dimensions fills has as many: the text is read again if nothing else shows it."""
+    facts = context.facts.get(view.buffer.name)
+    is_whole = len(view.dimensions) == len(view.buffer.shape)
+    if facts is not None and is_whole and context.may_read_again and facts.filled(rank):
+        raise ReadAgainError
 
 
 def resolved(context: Context, view: View) -> View:
