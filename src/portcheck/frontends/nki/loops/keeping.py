@@ -25,7 +25,7 @@ from portcheck.frontends.nki.loops.carrying import (
     stand_at,
 )  # fmt: skip
 from portcheck.frontends.nki.loops.growing import Growth, give_lengths, grown, settle
-from portcheck.frontends.nki.loops.losing import Changed, begin_without, end_without
+from portcheck.frontends.nki.loops.losing import Changed, begin_without, end_without, kept_otherwise
 from portcheck.frontends.nki.loops.rounds import (
     ATTEMPTS,
     Form,
@@ -53,7 +53,7 @@ from portcheck.frontends.nki.values.arithmetic import is_number, is_small
 from portcheck.frontends.nki.values.data import allocate, settled
 from portcheck.frontends.nki.values.stacking import common_shape
 from portcheck.frontends.nki.values.tiles import Result, View
-from portcheck.frontends.nki.values.values import Counter, Value
+from portcheck.frontends.nki.values.values import Counter, Items, Table, Value
 from portcheck.ir import ZERO, Apply, Expr, Leave, LeaveKind, Op, Operator, Symbol, apply
 
 
@@ -79,11 +79,13 @@ class Kept:
 def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[LeaveKind]]:
     """Evaluates the loop: how its body ends, and how paths through it leave. Raises NeedsUnrollingError."""
     carried = carried_names(context, frame, loop.block)
-    plan = Plan(through_memory=frozenset(carried)) if loop.counter is None or loop.is_traced else _recalled(context)
+    is_counted = loop.counter is not None and not loop.is_traced
+    plan = _recalled(context) if is_counted else Plan(through_memory=frozenset(carried))
     unfit: dict[Slot, Value] = {
         name: value
         for name, value in carried.items()
-        if fits_no_buffer(context, value) or (context.builder.path, name) in context.joins.apart
+        if (fits_no_buffer(context, value) and not (is_counted and isinstance(value, Items | Table)))
+        or (context.builder.path, name) in context.joins.apart
     }
     if unfit:
         plan = _lost(loop, unfit).better(plan, through_memory=False)
@@ -152,7 +154,7 @@ def _attempted(
         made.changes = changes
         if made.variable is not None:
             loop.bind(made.variable)
-        begin_without(context, frame, plan)
+        partly = begin_without(context, frame, plan)
         _begin(context, frame, made, carried)
         before_body(context, frame, held)
         flow = loop.run()
@@ -162,8 +164,9 @@ def _attempted(
         growth, changed = ([], Changed()) if loop.is_traced else _changed(made)
         for item in unfit:
             changed.lose(item.slot, value_in(frame, item.slot), *(carried[other.slot] for other in held))
+        otherwise = kept_otherwise(context, frame, made, partly) if partly else None
     left = leaves(body)
-    better = _better(context, frame, loop, made, carried, left, changed)
+    better = otherwise or _better(context, frame, loop, made, carried, left, changed)
     better = better or _settled(context, loop, made, growth, left, body)
     if better is not None:
         return better, flow, left
@@ -176,7 +179,7 @@ def _attempted(
     give_lengths(context, made, growth)
     _end(context, frame, made, carried, left, begun)
     after_loop(context, frame, [*held, *escaped])
-    end_without(context, frame, plan)
+    end_without(context, frame, plan, partly)
     if left:
         for item in escaped:
             put_into(context, frame, item.slot, _left(context, hint_of(item.slot)))
@@ -274,7 +277,9 @@ def _better(
             return Plan()
     for slot, value in carried.items():
         ends = [value_in(frame, slot), *(names.get(slot) for names in made.ends)]
-        if _goes_on_otherwise(context, made, slot, value, ends):
+        if not _goes_on_otherwise(context, made, slot, value, ends):
+            continue
+        if len(ends) > 1 or not changed.lose_partly(context, made, slot, value, ends[0]):
             changed.lose(slot, value, *ends)
     if not loop.may_lose and (changed.lost or changed.forgotten):
         raise NeedsUnrollingError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from portcheck.core.dtype import INT64, DType
 from portcheck.frontends.nki.values.ages import new_age
@@ -56,19 +56,24 @@ class Form:
     previous: Expr | None = None
 
 
+Where: TypeAlias = "bool | tuple[Expr, Where, Where]"
+"""Whether something is so, or where it is: by a condition, where that holds, and where it does not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is known before a body is evaluated: how numbers go on, which do so through memory, and which tiles last.
 
     `places` are the numbers in objects that go on too. What is `lost`, each with the values that it may be, and the
-    objects that are `forgotten` are not known in any round. One that is `recalled` comes from an evaluation of the same
-    text before and may not hold in this one.
+    objects that are `forgotten` are not known in any round; what is lost `partly` is kept where that says. One that is
+    `recalled` comes from an evaluation of the same text before and may not hold in this one.
     """
 
     forms: Mapping[Slot, Form] = field(default_factory=dict)
     through_memory: frozenset[Slot] = frozenset()
     places: frozenset[Held] = frozenset()
     lost: Mapping[Slot, tuple[Value, ...]] = field(default_factory=dict)
+    partly: Mapping[Slot, Where] = field(default_factory=dict)
     forgotten: frozenset[Items | Table] = frozenset()
     lasting: Mapping[Site, Made] = field(default_factory=dict)
     variable: str = ""
@@ -101,6 +106,7 @@ class Plan:
             through_memory=frozenset(filter(is_older, self.through_memory)),
             places=frozenset(filter(is_older, self.places)),
             lost={slot: values for slot, values in self.lost.items() if is_older(slot)},
+            partly={slot: where for slot, where in self.partly.items() if is_older(slot)},
             forgotten=frozenset(item for item in self.forgotten if item.age < age),
         )
 

@@ -25,7 +25,7 @@ from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import implied
 from portcheck.frontends.nki.values.callables import Function
 from portcheck.frontends.nki.values.tiles import Buffer, Dimension, Grid, Result, View
-from portcheck.frontends.nki.values.values import Either, Items, Nothing, Unknown, Value
+from portcheck.frontends.nki.values.values import Either, Items, Nothing, Unknown, Value, choice_of
 from portcheck.ir import ZERO, Assume, Axis, Expr, Opaque, OpaqueKind, Space, Symbol, ValueType, integer
 from portcheck.ir.expr import Ref
 from portcheck.knowledge import Knowledge, NkiVersion
@@ -150,14 +150,11 @@ class Context:
 
     def resolve(self, value: Value) -> Value:
         """`value`, or the one of two values that the arm of a branch leaves that is being evaluated."""
-        while True:
-            choice = value if isinstance(value, Either) else value.choice if isinstance(value, Items) else None
-            holds = None if choice is None else self.holds(choice.condition)
-            if choice is None or holds is None:
-                return value
-            condition, value = choice.condition, choice.first if holds else choice.second
+        while (choice := choice_of(value)) is not None and (holds := self.holds(choice[0])) is not None:
+            value = choice[1] if holds else choice[2]
             if isinstance(value, Nothing):
-                return Nothing(condition)
+                return Nothing(choice[0])
+        return value
 
     def is_chosen(self, value: Value | None) -> bool:
         """Whether `value` is `None` because of a condition of the arm that is being evaluated, and else another."""

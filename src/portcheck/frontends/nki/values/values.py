@@ -18,7 +18,7 @@ from portcheck.frontends.nki.values.callables import (
     Super,
 )  # fmt: skip
 from portcheck.frontends.nki.values.tiles import Grid, Joining, Masked, Result, View
-from portcheck.ir import OpaqueKind
+from portcheck.ir import Apply, OpaqueKind, Operator
 from portcheck.ir.expr import Expr
 
 if TYPE_CHECKING:
@@ -208,6 +208,17 @@ Value = (
 )  # fmt: skip
 
 NONE = Nothing()
+
+
+def choice_of(value: Value) -> tuple[Expr, Value, Value] | None:
+    """By which condition `value` is one of two, and which; None where it is no choice."""
+    match value:
+        case Either(condition, first, second) | Items(choice=Either(condition, first, second)):
+            return condition, first, second
+        case Apply(Operator.SELECT, (test, one, other)):
+            return test, one, other
+        case _:
+            return None
 
 
 def obstacle_kind(value: Value) -> OpaqueKind:
