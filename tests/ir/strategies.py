@@ -111,6 +111,9 @@ def programs(draw: st.DrawFn) -> Program:
     )
 
 
+_FOLDING = [operator for operator in Operator if arity(operator) == 2]
+
+
 class _Maker(Drawing):
     """Draws one program."""
 
@@ -278,7 +281,7 @@ class _Maker(Drawing):
     def reduce(self) -> dict[str, Any]:
         is_over_lanes = self.draw(st.booleans())
         return {
-            "operator": self.some(list(Operator)),
+            "operator": self.some(_FOLDING),
             "operand": self.draw(constants),
             "type": self.a_type(),
             "accumulate": self.draw(accumulators),
@@ -298,9 +301,9 @@ class _Maker(Drawing):
 
     def scan(self) -> dict[str, Any]:
         is_over_lanes = self.draw(st.booleans())
-        multiplier = self.maybe(lambda: self.some(list(Operator)))
+        multiplier = self.maybe(lambda: self.some(_FOLDING))
         return {
-            "operator": self.some(list(Operator)),
+            "operator": self.some(_FOLDING),
             "operands": tuple(self.expression(1) for _ in range(1 if multiplier is None else 2)),
             "type": self.a_type(),
             "dimension": None if is_over_lanes else self.draw(st.integers(0, 2)),

@@ -153,6 +153,7 @@ def _extents(access: Access) -> Shape:
 def _reduce_problems(op: Reduce, shape: Shape) -> Iterator[str]:
     if bool(op.dimensions) == (op.lanes is not None):
         yield "exactly one of dimensions and lanes must be given"
+    yield from _folding_problems(op.operator)
     for dimension in op.dimensions:
         if dimension < 0 or (shape and dimension >= len(shape)):
             yield f"the operand has no dimension {dimension}"
@@ -166,7 +167,14 @@ def _scan_problems(op: Scan) -> Iterator[str]:
     if len(op.operands) != wanted:
         named = "without" if op.multiplier is None else "with"
         yield f"a scan {named} a multiplier has {len(op.operands)} operands, not {wanted}"
+    for operator in (op.operator, op.multiplier):
+        yield from _folding_problems(operator)
     yield from _lane_problems(op)
+
+
+def _folding_problems(operator: Operator | None) -> Iterator[str]:
+    if operator is not None and arity(operator) != 2:
+        yield f"{operator} does not make one element of two"
 
 
 def _lane_problems(op: Reduce | Scan) -> Iterator[str]:

@@ -120,3 +120,8 @@ def test_a_position_or_size_that_is_not_whole_is_not_understood(body: str) -> No
     made = kernel(body)
     assert stores(made.body) == []
     assert opaques(made)[-1].via == "nisa.memset"
+
+
+def test_an_operator_of_one_operand_reduces_nothing() -> None:
+    made = kernel("nisa.tensor_reduce(dst=a[:, 0:1], op=nl.square, data=b, axis=1)")
+    assert [op.reason for op in opaques(made)] == ["nisa.tensor_reduce: square does not make one element of two"]

@@ -84,3 +84,9 @@ def test_a_tile_whose_size_only_its_round_knows_does_not_outlive_it() -> None:
     uses = "    for t in tiles:\n        nisa.memset(t, 0.0)\n"
     body = _body(HEAD + KERNEL + f"    tiles = []\n    for i in range(n):\n{size}{made}{uses}")
     assert [op.via for op in operations(body) if isinstance(op, Opaque)] == ["for t in tiles: nisa.memset(t, 0.0)"]
+
+
+def test_a_tile_that_one_way_through_a_round_makes_is_not_put_away_where_no_way_made_it() -> None:
+    loop = "    for i in nl.affine_range(4):\n        if n > 3:\n            return x\n"
+    loop += "        t = nl.load(x[0:128, 0:8])\n"
+    _lowered(f"{LEGACY}{KERNEL.replace(', buffer=nl.sbuf', '')}{loop}    nl.store(x[0:128, 0:8], t)\n")

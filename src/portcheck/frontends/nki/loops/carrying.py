@@ -179,7 +179,14 @@ def escaping(
         if name in held or not isinstance(value, Result) or value.view is not None:
             continue
         has_one_size = all(map(context.builder.sees, (*value.real, *value.shape)))
-        if has_one_size and refs_in(value.expression) & inside and name in read_outside(frame.root, block):
+        with context.builder.continued(body):
+            is_at_end = context.builder.sees(value.expression)
+        if (
+            has_one_size
+            and is_at_end
+            and refs_in(value.expression) & inside
+            and name in read_outside(frame.root, block)
+        ):
             view = allocate(context, name, value.dtype, value.real, value.space, via="=")
             with context.builder.continued(body):
                 store(context, view, Operand(value.expression, value.dtype, value.real), via="=", mask=value.mask)

@@ -14,7 +14,7 @@ from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.tiles import Grid, Joining, Result, View
 from portcheck.frontends.nki.values.values import Value
 from portcheck.frontends.nki.values.views import conditions
-from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, integer, symbols_in
+from portcheck.ir import Apply, Expr, Operator, Order, Reduce, ValueType, arity, integer, symbols_in
 from portcheck.knowledge import Role, Semantics
 
 
@@ -35,6 +35,8 @@ def combine_where(
 ) -> Operand:
     """As `combine_over`, of the elements where `mask` holds."""
     context = call.context
+    if arity(operator) != 2:
+        raise MisunderstoodError(f"{operator} does not make one element of two")
     dtype = _accumulator(call, operator, value)
     value = cast(context, value, dtype, call.via)
     dropped = set(dimensions)
