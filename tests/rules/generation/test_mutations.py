@@ -140,6 +140,7 @@ MUTATIONS = {
         arguments_of_other_versions, enumerations_as_numbers, deprecated,
     )
 }  # fmt: skip
+OTHER = "\n\n@nki.jit\ndef other(x):\n    return x\n"
 REGISTER = "r = nisa.register_alloc(3)\n    while r:\n        nisa.register_load(r, a[0:1, 0:1])"
 BASED = "class B(nl.NKIObject):\n    pass\n\nclass C(B):\n    pass\n\n"
 SELECTION = "nisa.range_select(dst=a, on_true_tile=b, comp_op0=nl.greater, comp_op1=nl.less, bound0=a, bound1=b,"
@@ -199,6 +200,10 @@ SINGLE: dict[str, tuple[str, str | None, str]] = {
     "private output": (port("0.6").replace("shared_hbm", "private_hbm"), "0.3", "PC807"),
     "plain output": (port("0.6").replace("nl.shared_hbm", "nl.hbm"), "0.6", "PC807"),
     "tile as output": (port("0.6").replace("return y", "return a"), "0.6", "PC807"),
+    "tile as output of one of several": (
+        port("0.6").replace("return y", "return a") + OTHER + "\nk[2](None)\n", "0.6", "PC807",
+    ),
+    "private output of one of several": (port("0.6").replace("shared_hbm", "private_hbm") + OTHER, "0.6", "PC807"),
     "tile as output, first generation": (port("0.1").replace("return y", "return a"), None, "PC807"),
     "is": (port("0.6", "if x is True:", "    pass"), "0.6", "PC808"),
     "is a dtype": (port("0.6", "if x.dtype is nl.float32:", "    pass"), "0.6", "PC808"),
@@ -273,6 +278,7 @@ SILENT: dict[str, tuple[str, str | None]] = {
         port("0.6", "c = E(1)").replace("@nki.jit", "from enum import Enum\nclass E(Enum):\n    A = 1\n\n@nki.jit"),
         "0.6",
     ),
+    "tile of one of several kernels": (port("0.6").replace("return y", "return a") + OTHER, "0.6"),
     "import that nothing uses": ("import neuronxcc.nki.isa as old\n" + port("0.6"), "0.6"),
 }  # fmt: skip
 

@@ -14,6 +14,11 @@ def is_marked(kernel: Kernel, program: Program) -> bool:
     return any(kernel.span.covers(use.span) for use in outside) or OtherUse(kernel.name) in given
 
 
+def is_launched(kernel: Kernel, program: Program) -> bool:
+    """Whether the function is one that is launched: it is the only one that was asked for, or its file launches it."""
+    return len(program.kernels) == 1 or any(launch.grid for launch in program.launches if launch.kernel == kernel.name)
+
+
 def is_helper(kernel: Kernel, program: Program, knowledge: Knowledge) -> bool:
     """Whether another kernel calls this one: one of the program does, or it is given tiles that are on the chip."""
     return _is_called(kernel, program) or _takes_tiles(kernel, program, knowledge)

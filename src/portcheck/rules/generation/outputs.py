@@ -11,7 +11,7 @@ from portcheck.ir.uses import NameUse, TextUse, TileUse, Use
 from portcheck.knowledge import Knowledge, NkiSpace, NkiVersion, Role
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.generation.examples import CUDA, PORT
-from portcheck.rules.generation.marks import is_helper, is_marked
+from portcheck.rules.generation.marks import is_helper, is_launched, is_marked
 from portcheck.rules.generation.wording import listed
 
 _PRIVATE = PORT.replace("nl.shared_hbm", "nl.private_hbm")
@@ -48,7 +48,8 @@ be in `shared_hbm`; before, any tensor in HBM would do. A tile in SBUF or PSUM c
 **How we know.** The call that allocates the tensor says where. A tensor that the kernel was given
 is not judged, nor is a function that nothing makes a kernel of, or that other kernels call: one of the file does, or an
 engine works on what it is given, which then is on the chip. Nor is a tile of a kernel that hands back something
-else elsewhere: which of them is a matter of its arguments, and a tile is what kernels that call it ask for.
+else elsewhere: which of them is a matter of its arguments, and a tile is what kernels that call it ask for. Nor is a
+tile of one of several kernels that are read together, where the file does not launch it: those of others may call it.
 """,
     examples=(
         Example(title="in shared_hbm", cuda=CUDA, nki=PORT, hit=False),
@@ -68,9 +69,9 @@ def output_buffer_kind_wrong(pair: Pair) -> Iterator[Draft]:
             continue
         found = {name: _space_of(name, kernel, program, pair.knowledge) for name in _returned(kernel)}
         wrong = {name: at for name, at in found.items() if at[0] is not None and at[0] not in release.outputs}
-        has_choice = _has_choice(kernel, wrong)
+        may_help = _has_choice(kernel, wrong) or not is_launched(kernel, program)
         for name, (space, place) in wrong.items():
-            if space is None or (has_choice and space in _ON_CHIP_SPACES.values()):
+            if space is None or (may_help and space in _ON_CHIP_SPACES.values()):
                 continue
             yield Draft(
                 message=f"`{kernel.name}` returns `{name}`, which lives in {space.value}; kernels of NKI "
