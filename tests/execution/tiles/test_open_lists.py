@@ -271,3 +271,29 @@ def k(x, flag):
 def test_one_of_two_lists_of_unknown_length_may_be_chosen(flag: int) -> None:
     x = normal(1, 3, 4, 5)
     assert np.array_equal(result(_TWO_LISTS, flag, 3, 4, 5), x if flag > 2 else x[::-1])
+
+
+_STEPS = ("one = (one * 3 + other) // 2 % 17", "other = (other + one) % 13") * 4
+_LONG = """
+def k(x, flag):
+    n, p, f = x.shape
+    out = nl.ndarray((n, p, f), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    for i in range(n):
+        one, other = i, n
+        STEPS
+        nisa.dma_copy(dst=out[min(one, other) % n], src=x[i])
+    return out
+""".replace("STEPS", "\n        ".join(_STEPS))
+
+
+def test_the_less_of_two_numbers_that_are_too_large_to_write_out_is_kept_in_a_register() -> None:
+    x = normal(1, 5, 4, 5)
+    expected = x.copy()
+    for i in range(5):
+        one, other = i, 5
+        for _ in range(4):
+            one = (one * 3 + other) // 2 % 17
+            other = (other + one) % 13
+        expected[min(one, other) % 5] = x[i]
+    assert np.array_equal(result(_LONG, 0, 5, 4, 5), expected)

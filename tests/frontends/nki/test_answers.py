@@ -78,3 +78,11 @@ def test_none_for_another_dtype_ends_the_kernel_where_a_number_is_needed() -> No
 def test_what_a_dictionary_has_for_a_tile_or_a_key_of_many_is_not_known() -> None:
     many = "MANY = {place: float(place) for place in range(40)}\n"
     assert opaques(kernel("nisa.memset(a, MANY.get(n, 1.0))", before=many, parameters="x, n: int"))
+
+
+def test_a_part_of_an_object_that_is_asked_for_as_a_dtype_is_one_or_another() -> None:
+    before = LIMITS + "from dataclasses import dataclass\n@dataclass\nclass Q:\n    kind: object\n    size: int\n"
+    made = kernel("nisa.memset(a, LIMITS.get(q.kind, 1.0))", before=before, parameters="x, q: Q")
+    assert opaques(made) == []
+    assert "240.0" in repr(made.body)
+    assert "57344.0" in repr(made.body)

@@ -7,7 +7,7 @@ from functools import reduce
 
 import libcst as cst
 
-from portcheck.core.dtype import BOOL, DType
+from portcheck.core.dtype import BOOL, DType, dtype_of
 from portcheck.frontends.nki.expressions.bind import as_dtype, as_space, same_space
 from portcheck.frontends.nki.expressions.operators import is_tile, numbers, on_tiles
 from portcheck.frontends.nki.objects.attributes import give_back, items_of
@@ -171,6 +171,11 @@ def _objects(context: Context, operator: Operator, left: Value, right: Value, te
         if flag is not None:
             return flag if wanted else unary(Operator.LOGICAL_NOT, flag)
         is_equal = first == second if first is not None and second is not None else left == right
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, KernelParameter) and isinstance(other, Format | External):
+            flag = _of_format(context, value, other)
+            if flag is not None:
+                return flag if wanted else unary(Operator.LOGICAL_NOT, flag)
     return None if is_equal is None else literal(is_equal is wanted)
 
 
@@ -198,6 +203,14 @@ def _of_dtype(context: Context, one: DType, other: DType) -> Expr | None:
     if any(context.holding.get(flag_called(f"{first} == {name}")) for name in others):
         return literal(False)
     return flag_called(f"{first} == {second}")
+
+
+def _of_format(context: Context, value: KernelParameter, other: Format | External) -> Expr | None:
+    """Whether a parameter of which nothing else is known is a dtype; None where either is something else."""
+    dtype = as_dtype(context, other)
+    if dtype is None or context.facts[value.name].is_tensor or value.name in context.scalars:
+        return None
+    return _of_dtype(context, dtype_of(value.name), dtype)
 
 
 def _of_member(context: Context, value: Value, member: Value) -> Expr | None:

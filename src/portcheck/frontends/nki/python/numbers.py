@@ -12,8 +12,8 @@ from portcheck.frontends.nki.objects.attributes import items_of
 from portcheck.frontends.nki.state.abbreviating import fitted
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.sizes import shortened
-from portcheck.frontends.nki.values.arithmetic import is_small, known, literal, unary
-from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.arithmetic import binary, is_small, known, literal, unary
+from portcheck.frontends.nki.values.data import as_number, in_register
 from portcheck.frontends.nki.values.flags import condition_of
 from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import Counter, Items, Parameter, Series, ShapeOf, Text, Unknown, Value
@@ -79,6 +79,8 @@ def folded(operator: Operator) -> Handler:
 
 def _pair(context: Context, operator: Operator, left: Expr, right: Expr) -> Expr | None:
     made = left if left == right and operator in _EXTREMES else fitted(context, operator, left, right, operator.value)
+    if made is None and left.dtype.is_integer and right.dtype.is_integer:
+        made = binary(operator, *(in_register(context, side, operator.value) for side in (left, right)))
     return shortened(context, made) if made is not None and operator in _EXTREMES else made
 
 

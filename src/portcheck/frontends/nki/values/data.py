@@ -87,6 +87,15 @@ def kept_number(context: Context, view: View) -> Expr:
     return found
 
 
+def in_register(context: Context, number: Expr, hint: str) -> Expr:
+    """`number`, which is too large to be written out where it is used, as what a register holds from here on."""
+    if not isinstance(number, Apply):
+        return number
+    view = allocate(context, hint, INT64, (), Space.REGISTER, via="=")
+    store(context, view, Operand(number, number.dtype), via="=")
+    return load(context, view, is_tile=False).expression
+
+
 def as_view(context: Context, value: Value | None, rank: int = 2, hint: str = "") -> View | None:
     """`value` as elements of a buffer: a tensor parameter taken whole, a computed tile stored into its own buffer."""
     match value:
