@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from portcheck.core.dtype import BOOL, INT64, DType
 from portcheck.frontends.nki.loops.growing import of_this_round
-from portcheck.frontends.nki.objects.attributes import deepen, deepen_parameter, items_of
+from portcheck.frontends.nki.objects.attributes import deepen, items_of
 from portcheck.frontends.nki.objects.dunders import special
 from portcheck.frontends.nki.objects.enumerations import members_of, plain_value
 from portcheck.frontends.nki.objects.parameters import part as part_of
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.deepening import deepen_parameter
 from portcheck.frontends.nki.state.failure import ForkError, NeedsUnrollingError, RaisedError
 from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import difference, is_number, known, known_int, plus

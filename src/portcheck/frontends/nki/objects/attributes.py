@@ -14,8 +14,9 @@ from portcheck.frontends.nki.objects.enumerations import members_of
 from portcheck.frontends.nki.objects.objects import attribute_of, fields_in_order
 from portcheck.frontends.nki.objects.parameters import part
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.deepening import deepen_parameter
 from portcheck.frontends.nki.state.facts import Facts
-from portcheck.frontends.nki.state.failure import RaisedError, ReadAgainError
+from portcheck.frontends.nki.state.failure import RaisedError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
@@ -268,23 +269,9 @@ def deepen(context: Context, sizes: Sequence[Value], missing: int) -> None:
         deepen_parameter(context, owners[0], missing)
 
 
-def deepen_parameter(context: Context, name: str, missing: int) -> None:
-    """Notes that the tensor parameter `name` has more dimensions, unless its rank is known: the text is read again."""
-    if context.facts[name].has_rank or name in context.deepened or not 0 < missing < _MOST_MISSING:
-        return
-    context.deepened.add(name)
-    context.facts[name].seen_at_least(len(context.parameter_view(name).dimensions) + missing)
-    if context.may_read_again:
-        raise ReadAgainError  # what was read since is of no use
-
-
 def _is_shaped_by(name: str, facts: Facts, symbols: Collection[str]) -> bool:
     """Whether some of `symbols` are sizes of the parameter `name`, whose rank nothing has shown yet."""
     return not facts.has_rank and any(item.startswith(f"{name}.shape[") or item in facts.names for item in symbols)
-
-
-_MOST_MISSING = 5
-"""A tensor is not taken to have as many dimensions more than were assumed."""
 
 
 def _gathered(values: list[Value], starred: int, count: int) -> list[Value] | None:

@@ -45,6 +45,7 @@ def _length(context: Context, arguments: Arguments) -> Value | None:
         case Text(text):
             return integer(len(text))
         case ShapeOf(parameter):
+            context.facts[parameter].is_measured = True
             return integer(len(context.parameter_view(parameter).shape))
         case Items(series=Series() as series, lost=""):
             return series.length

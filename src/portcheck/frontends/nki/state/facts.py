@@ -18,8 +18,8 @@ class Facts:
 
     __slots__ = (
         "_accessed", "_counts", "_highest", "_is_settled", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed",
-        "_was_asked", "_was_given", "asked", "enumeration", "is_count", "is_given", "is_optional", "is_part",
-        "is_written",
+        "_was_asked", "_was_given", "asked", "enumeration", "is_count", "is_given", "is_measured",
+        "is_optional", "is_part", "is_written",
     )  # fmt: skip
 
     def __init__(self, *, is_part: bool = False) -> None:
@@ -37,6 +37,8 @@ class Facts:
         """Whether it is the size of a tile, and so no tensor."""
         self.is_written = False
         self._was_asked = 0
+        self.is_measured = False
+        """Whether the text asks how many dimensions it has."""
         self._was_given = False
         self._is_tensor = False
         self._rank: int | None = None
@@ -74,6 +76,17 @@ class Facts:
     def has_rank(self) -> bool:
         """Whether a use has shown the rank; for what means the same if one does later."""
         return self._rank is not None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a use has shown the rank, and it was not only concluded at the end of the text."""
+        return self._rank is not None and not self._is_settled
+
+    def deepen(self, rank: int) -> None:
+        """Notes that the tensor has `rank` dimensions or more, whatever was concluded."""
+        if self._is_settled:
+            self._rank, self._is_settled = None, False
+        self.seen_at_least(rank)
 
     def seen(self, rank: int) -> None:
         """Notes that the parameter is a tensor of `rank` dimensions."""
@@ -126,15 +139,7 @@ class Facts:
     def settle(self) -> None:
         """At the end of the text: there are no dimensions but those that were seen."""
         if self._is_tensor and self._rank is None and self._highest >= 0:
-            self._rank = self._highest + 1
-            self._is_settled = True
-
-    def filled(self, rank: int) -> bool:
-        """Notes that a tile of `rank` dimensions fills the tensor; whether it has more than were taken to be all."""
-        is_more = self._is_settled and self._rank is not None and rank > self._rank
-        if is_more:
-            self._rank = rank
-        return is_more
+            self._rank, self._is_settled = self._highest + 1, True
 
     def revised(self) -> bool:
         """Whether something was answered otherwise than it would be now; forgets what was asked."""

@@ -9,7 +9,8 @@ from dataclasses import replace
 from portcheck.core.dtype import BOOL, INT32, INT64, DType
 from portcheck.frontends.nki.objects.enumerations import plain_value
 from portcheck.frontends.nki.state.context import Context
-from portcheck.frontends.nki.state.failure import MisunderstoodError, ReadAgainError
+from portcheck.frontends.nki.state.deepening import deepen_parameter
+from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import is_one, known_int, product, same
 from portcheck.frontends.nki.values.fitting import broadcast_shape, misfit
 from portcheck.frontends.nki.values.operands import Operand, cast
@@ -284,7 +285,8 @@ def store(
     note_written(context, view)
     reason = misfit(converted.shape, view.shape)
     if reason:
-        _deepen(context, view, len(converted.shape))
+        if is_whole_parameter(context, view) and not context.facts[view.buffer.name].is_measured:
+            deepen_parameter(context, view.buffer.name, len(converted.shape) - len(view.dimensions))
         written, operands = (view.buffer.name,), (converted.expression,)
         context.opaque(f"{via}: {reason}", via, writes=written, operands=operands, kind=OpaqueKind.MEMORY)
         return
@@ -293,12 +295,10 @@ def store(
     context.builder.emit(Store, via=via, access=elements, value=converted.expression, mode=mode)
 
 
-def _deepen(context: Context, view: View, rank: int) -> None:
-    """A parameter that a tile of more dimensions fills has as many: the text is read again if nothing else shows it."""
-    facts = context.facts.get(view.buffer.name)
-    is_whole = len(view.dimensions) == len(view.buffer.shape)
-    if facts is not None and is_whole and context.may_read_again and facts.filled(rank):
-        raise ReadAgainError
+def is_whole_parameter(context: Context, view: View) -> bool:
+    """Whether `view` is a tensor that the kernel is given, all of it and in its own shape."""
+    is_own = view.buffer.name in context.facts and len(view.dimensions) == len(view.buffer.shape)
+    return is_own and all(map(same, view.shape, view.buffer.shape))
 
 
 def resolved(context: Context, view: View) -> View:
