@@ -96,6 +96,22 @@ class Place(nl.NKIObject):
 class Mixed(nl.NKIObject):
     rows: int
     scale = 2
+class Square(nl.NKIObject):
+    rows: int
+    cols: int = 4
+    def __post_init__(self):
+        self.area = self.rows * self.cols
+class Deep(Square):
+    depth: int = 3
+@dataclass
+class Kept(nl.NKIObject):
+    rows: int
+class Deeper(Kept):
+    depth: int = 3
+class Doubled(nl.NKIObject):
+    size = 2
+    def __post_init__(self):
+        self.size = self.size * 2
 @dataclass
 class Filled(Mixed):
     cols: int = 8
@@ -197,6 +213,10 @@ CASES = [
     ("bare_names_are_given", BARE, "p = Place(start=3, count=5)", ["p.end()"], [8]),
     ("bare_names_are_the_class's", BARE, "p = Place(start=3)", ["p.end()"], [7]),
     ("bare_beside_annotated", BARE, "m = Mixed(rows=3, scale=5)\nn = Mixed(rows=3)", ["m.scale", "n.scale"], [5, 2]),
+    ("undecorated_fields", BARE, "s = Square(3)\nt = Square(3, cols=5)", ["s.cols", "s.area", "t.area"], [4, 12, 15]),
+    ("undecorated_inherited", BARE, "d = Deep(2, 4, depth=5)", ["d.area", "d.depth"], [8, 5]),
+    ("undecorated_behind_decorated", BARE, "e = Deeper(7)", ["e.rows", "e.depth"], [7, 3]),
+    ("completed", BARE, "d = Doubled()\ne = Doubled(size=5)", ["d.size", "e.size"], [4, 10]),
     ("bare_in_a_data_class", BARE, "f = Filled(cols=3, scale=5)", ["f.cols", "f.scale"], [3, 5]),
     ("data_inherited", DATA, "w = Wide(2, 3)", ["w.rows", "w.cols", "w.extra", "w.area"], [2, 3, 6, 1]),
     ("data_replaced", DATA, "t = dataclasses.replace(Tile(2), cols=8)", ["t.rows", "t.cols", "t.area"], [2, 8, 16]),
@@ -280,6 +300,7 @@ UNKNOWN = [
     ("class_decorator", "import other\n@other.wrap\nclass C:\n    n = 4\n", "C().n"),
     ("missing", "class C:\n    pass\n", "C().n"),
     ("too_many", "class C:\n    def __init__(self, n):\n        self.n = n\n", "C(1, 2).n"),
+    ("fields_of_python", "class C:\n    n: int = 3\n", "C(4).n"),
     ("bare_of_python", "@dataclass\nclass C:\n    n = None\n", "C(n=4).n"),
     ("bare_method", "class C(nl.NKIObject):\n    def n(self):\n        return 4\n", "C(n=4).n"),
     ("bare_missing", "class C(nl.NKIObject):\n    m = 3\n", "C(n=4).n"),

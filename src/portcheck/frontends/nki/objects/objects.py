@@ -136,9 +136,10 @@ def instantiated(
         if isinstance(start, Function):
             context.call(context, start, [made, *positional], dict(keywords))
             return made
-        if item.kind in (ClassKind.DATA, ClassKind.TUPLE) and item.annotated:
+        is_filled = item.kind in (ClassKind.DATA, ClassKind.TUPLE) or _is_of_nki(item)
+        if is_filled and item.annotated:
             return made if _filled(context, made, item, positional, keywords) else None
-    return made if _is_plain(made, positional, keywords) else None
+    return made if _is_plain(context, made, positional, keywords) else None
 
 
 def _is_foreign(base: Value) -> bool:
@@ -146,23 +147,34 @@ def _is_foreign(base: Value) -> bool:
     return not (isinstance(base, External) and (is_nki(base.name) or base.name == "object"))
 
 
-def _is_plain(made: Instance, positional: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
-    """Takes the arguments of a class that defines no `__init__`; False where they do not fit."""
-    if positional:
-        return False
-    if not set(keywords) <= _settable(made.owner):
+def _is_of_nki(owner: Class) -> bool:
+    """Whether a class is of NKI's own kind: the compiler makes its initializer, as `@dataclass` does or without it.
+
+    Language guide, "Class Support".
+    """
+    return any(isinstance(base, External) and is_nki(base.name) for item in order_of(owner) for base in item.bases)
+
+
+def _is_plain(context: Context, made: Instance, positional: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
+    """Takes the arguments of a class that defines no `__init__` and no fields; False where they do not fit."""
+    if positional or not set(keywords) <= _settable(made.owner):
         return False
     made.held.update(keywords)
+    if _is_of_nki(made.owner):
+        _complete(context, made)
     return True
 
 
-def _settable(owner: Class) -> set[str]:
-    """The names that a class of NKI's own kind takes by keyword: all that its body declares or binds to no method.
+def _complete(context: Context, made: Instance) -> None:
+    """Runs what the class runs behind the initializer that was made for it."""
+    after = found_in(made.owner, "__post_init__")
+    if isinstance(after, Function):
+        context.call(context, after, [made], {})
 
-    The compiler makes the initializer, with or without `@dataclass` (language guide, "Class Support").
-    """
-    bases = [base.name for item in order_of(owner) for base in item.bases if isinstance(base, External)]
-    if not any(map(is_nki, bases)):
+
+def _settable(owner: Class) -> set[str]:
+    """The names that a class of NKI's own kind takes by keyword: all that its body declares or binds to no method."""
+    if not _is_of_nki(owner):
         return set()
     declared = {name for item in order_of(owner) for name in item.annotated}
     bound = {name: value for item in reversed(order_of(owner)) for name, value in item.names.items()}
@@ -173,7 +185,7 @@ def fields_of(owner: Class) -> dict[str, Value | None]:
     """The fields of a class with generated `__init__`, in order, with what the class binds them to."""
     found: dict[str, Value | None] = {}
     for item in reversed(order_of(owner)):
-        if item.kind is owner.kind:
+        if item.kind is owner.kind or (_is_of_nki(item) and _is_of_nki(owner)):
             found.update({name: item.names.get(name) for name in item.annotated})
     return found
 
@@ -194,9 +206,7 @@ def _filled(
     given.update(keywords)
     for name, default in fields.items():
         made.held[name] = given.get(name) or _default(context, default) or _missing(context, made, name)
-    after = found_in(made.owner, "__post_init__")
-    if isinstance(after, Function):
-        context.call(context, after, [made], {})
+    _complete(context, made)
     return True
 
 
