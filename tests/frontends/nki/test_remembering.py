@@ -115,3 +115,21 @@ def test_what_asserts_something_is_remembered_with_that(monkeypatch: pytest.Monk
     found = operations(kernel(body, OF_DTYPES, "x, n: int").body)
     shapes = {op.name: op.type.shape for op in found if isinstance(op, Alloc)}
     assert shapes["t"] == shapes["u"]
+
+
+SMALL = "def small(n):\n    if n < 4:\n        return 1\n    return 2\n"
+
+
+def test_what_the_range_of_one_loop_decided_is_asked_again_in_another() -> None:
+    body = "for i in range(4):\n    who.knows(small(i))\n    nisa.memset(a, value=small(i))\n"
+    body += "for i in range(9):\n    nisa.memset(b, value=small(i))\n"
+    made = kernel(body, SMALL, "x")
+    assert len({store.value for store in stores(made.body)}) > 1
+
+
+def test_what_an_assertion_in_a_loop_decided_is_asked_again_behind_it() -> None:
+    body = "for i in range(m):\n    assert n < 4\n    nisa.memset(a, value=small(n))\nnisa.memset(b, value=small(n))\n"
+    made = kernel(body, SMALL, "x, n: int, m: int")
+    first, *others = [store.value for store in stores(made.body)]
+    assert others
+    assert first not in others

@@ -15,7 +15,7 @@ from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import is_number
 from portcheck.frontends.nki.values.callables import Class, ClassKind, Function
 from portcheck.frontends.nki.values.values import Either, External, Format, Instance, Items, Nothing, Text, Value
-from portcheck.ir import Assume, Branch, operations, symbols_in
+from portcheck.ir import Apply, Assume, Branch, Const, Ref, Symbol, operations, symbols_in
 
 _MOST = 8
 """Results of one function with the same arguments that are remembered, each under other conditions."""
@@ -31,8 +31,9 @@ def remembering(
         return work_out()
     known = context.results_of.known.setdefault(key, [])
     for entry in known:
-        if entry.holding is context.holding or entry.holding.items() <= context.holding.items():
+        if _still_holds(context, entry):
             return entry.value
+    asserted = context.asserted
     marks, age = context.marks(), new_age()
     with context.builder.region() as body, context.journal.changes() as changes:
         value = work_out()
@@ -42,15 +43,30 @@ def remembering(
     is_silent = is_silent and (marks[0], marks[2], marks[4:6]) == (now[0], now[2], now[4:6])
     if is_silent and len(known) < _MOST and _plain(value) is not _ABSENT:
         may_go = bool(body) or marks[1] != now[1]
-        known.append(Remembered(value, context.holding if _is_open(arguments) else {}, age, may_go))
+        here = (context.holding, asserted) if _is_open(arguments) else ({}, ())
+        known.append(Remembered(value, *here, age, may_go))
     return value
+
+
+def _still_holds(context: Context, entry: Remembered) -> bool:
+    """Whether all holds that was known when the result was worked out."""
+    if context.asserted[: len(entry.asserted)] != entry.asserted:
+        return False
+    return entry.holding is context.holding or entry.holding.items() <= context.holding.items()
 
 
 def _key_of(context: Context, function: Function, arguments: Mapping[str, Value]) -> Hashable | None:
     if function.home.root is not None or not _only_works_out(context, function):
         return None
     given = tuple(_plain(value) for value in arguments.values())
-    return None if _ABSENT in given else (function.node, given)
+    varies = any(map(context.is_bound, _symbols_of(given)))  # its range is that of one loop
+    return None if varies or _ABSENT in given else (function.node, given)
+
+
+def _symbols_of(part: object) -> set[str]:
+    if isinstance(part, tuple):
+        return {name for item in part for name in _symbols_of(item)}
+    return set(symbols_in(part)) if isinstance(part, Const | Symbol | Ref | Apply) else set()
 
 
 def _plain(value: Value) -> Hashable:

@@ -82,9 +82,19 @@ def _named(context: Context, expression: Apply, text: str) -> Symbol:
     if not isinstance(found, Symbol):
         found = context.some_number(text)
         context.abbreviations[expression], context.abbreviations[found] = found, expression
-        if decided(context, apply(Operator.GREATER_EQUAL, expression, integer(0))):
+        if _is_size(context, expression):
             context.sizes.add(found.name)
     return found
+
+
+def _is_size(context: Context, expression: Expr) -> bool:
+    """Whether `expression` is never negative, wherever it stands."""
+    here = context.holding, context.asserted, context.rounds
+    context.holding, context.asserted, context.rounds = {}, (), []
+    try:
+        return decided(context, apply(Operator.GREATER_EQUAL, expression, integer(0))) is True
+    finally:
+        context.holding, context.asserted, context.rounds = here
 
 
 def _is_fixed(context: Context, expression: Expr) -> bool:

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remembered:
-    """A result; `holding` are the conditions under which it was worked out.
+    """A result; `holding` are the conditions under which it was worked out, `asserted` what had been asserted.
 
     One that made symbols or assertions `may_go`: they are taken back with the evaluation of that `age`.
     """
 
     value: Value
     holding: Mapping[Expr, bool]
+    asserted: tuple[Expr, ...]
     age: int
     may_go: bool
 
