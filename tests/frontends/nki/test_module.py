@@ -62,6 +62,16 @@ KERNELS = [
         "import nki.language as nl\ndef k(x):\n    nl.load(x)\ndef g(x):\n    k(x)\ndef main(x):\n    g(x)\n",
         ["k"],
     ),
+    (
+        "undecorated_for_a_method_of_a_kernel",
+        "import nki.language as nl\ndef h(x): nl.load(x)\nclass C:\n    def g(self, x):\n        h(nl.load(x))\n",
+        [],
+    ),
+    (
+        "undecorated_for_a_method_of_the_host",
+        "import nki.language as nl\ndef k(x): nl.load(x)\nclass C:\n    def forward(self, x):\n        return k(x)\n",
+        ["k"],
+    ),
     ("guarded", "import nki\nif True:\n    @nki.jit\n    def k(x): pass\n", ["k"]),
     ("other_decorator", "import functools\n@functools.cache\ndef k(x): pass\n", []),
 ]

@@ -20,7 +20,8 @@ def kernels_in(
     """The decorated functions and those that are `wrapped` by a call.
 
     In a file without any, those that call NKI, themselves or through another such function, and that no other one
-    calls; who only calls such a function is one if it names something of NKI, else it belongs to the host.
+    calls, nor a method that calls NKI; who only calls such a function is one if it names something of NKI, else it
+    belongs to the host.
     """
     definitions = (node for node in statements_in(tree) if isinstance(node, Definition))
     everywhere = sorted(definitions, key=lambda node: node.lineno)
@@ -33,7 +34,8 @@ def kernels_in(
         return tuple(decorated)
     functions = list(_functions(tree.body))
     callers = _callers(functions, aliases)
-    called = _called_from(callers, functions)
+    methods = [node for node in _methods(tree) if _calls_nki(node, aliases)]
+    called = _called_from([*callers, *methods], functions)
     return tuple(node for node in callers if node.name not in called)
 
 
@@ -114,6 +116,12 @@ def _functions(body: list[ast.stmt]) -> Iterator[Definition]:
         elif isinstance(node, ast.If | ast.Try | ast.With):
             for block in blocks_of(node):
                 yield from _functions(block)
+
+
+def _methods(tree: ast.Module) -> Iterator[Definition]:
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield from _functions(node.body)
 
 
 def blocks_of(node: ast.If | ast.Try | ast.With) -> list[list[ast.stmt]]:
