@@ -71,11 +71,6 @@ RANKS = {
         "rows, width = x[0].shape\n    for i in range(len(x)):\n        nisa.memset(x[i][0:rows, 0:width], 0.0)",
         3,
     ),
-    "a tile of more dimensions that fills it": (
-        "rows = x.shape[0]\n    t = nl.ndarray((128, 16))\n    nisa.tensor_copy(x, t)",
-        2,
-    ),
-    "a tile of as many": ("rows = x.shape[0]\n    nisa.dma_copy(dst=x[0:16], src=y[0:16])", 1),
     "more in a later use": ("nisa.memset(x[0:8], 0.0)\n    nisa.memset(x[0:8, 0:4], 0.0)", 2),
 }
 
@@ -87,13 +82,6 @@ def test_the_rank_is_what_all_uses_ask_for(body: str, rank: int) -> None:
     assert len(kernel.parameters[0].type.shape) == rank
     for op in operations(kernel.body):
         assert all(len(item.index) == rank for item in accesses(op) if item.buffer == "x")
-
-
-def test_a_known_rank_is_not_raised_by_a_tile_of_more_dimensions() -> None:
-    text = HEAD + "    rows, width = x.shape\n    t = nl.ndarray((128, 4, 16))\n    nisa.tensor_copy(x, t)\n"
-    [kernel] = read_nki(SourceFile("port.py", text), NkiOptions()).lower(["k"]).kernels
-    assert len(kernel.parameters[0].type.shape) == 2
-    assert any(isinstance(op, Opaque) for op in operations(kernel.body))
 
 
 def test_a_known_rank_is_not_raised_by_an_index_too_many() -> None:
@@ -124,3 +112,24 @@ def test_the_size_of_a_tile_is_no_tensor(before: str, is_buffer: bool) -> None:
     text = HEAD.replace("x, y, n", "x, c") + f"    {before}\n    nisa.memset(x, 0.0, no=c.size)\n"
     [kernel] = read_nki(SourceFile("port.py", text), NkiOptions()).lower(["k"]).kernels
     assert [item.is_buffer for item in kernel.parameters if item.name == "c.size"] == [is_buffer]
+
+
+BY_RANK = """if len(x.shape) == 2:
+        rows, width = x.shape
+        parts = None
+    else:
+        parts, rows, middle, width = x.shape
+    t = nl.ndarray((rows, width), dtype=nl.float32, buffer=nl.sbuf)
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "rank"),
+    [("one, two, three, four = x.shape", 4), ("nisa.memset(x[0, 0:8, 0, 0:4], 0.0)", 4), ("n.shape", 2)],
+    ids=["taken apart", "indexed", "nothing else"],
+)
+def test_a_rank_that_was_guessed_is_no_proof_of_itself(after: str, rank: int) -> None:
+    module = read_nki(SourceFile("port.py", f"{HEAD}    {BY_RANK}    {after}\n"), NkiOptions())
+    [kernel] = module.lower(["k"]).kernels
+    assert len(kernel.parameters[0].type.shape) == rank
+    assert not any(isinstance(op, Opaque) for op in operations(kernel.body))

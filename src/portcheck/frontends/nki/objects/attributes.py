@@ -16,7 +16,7 @@ from portcheck.frontends.nki.objects.parameters import part
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.deepening import deepen_parameter
 from portcheck.frontends.nki.state.facts import Facts
-from portcheck.frontends.nki.state.failure import RaisedError
+from portcheck.frontends.nki.state.failure import RaisedError, ReadAgainError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
@@ -298,7 +298,14 @@ def unpacked(context: Context, value: Value, names: list[str]) -> list[Value] | 
     """`value` taken apart into as many values as there are `names`, which name the sizes of a parameter."""
     value = context.certain(value)
     if isinstance(value, ShapeOf):
-        context.facts[value.parameter].seen(len(names))
+        facts = context.facts[value.parameter]
+        is_guessed = facts.is_measured and not facts.has_rank
+        if is_guessed and len(sizes := context.parameter_view(value.parameter).shape) == len(names):
+            facts.seen_at_least(len(names))
+            return list(sizes)  # as it was guessed, which shows nothing
+        facts.seen(len(names))
+        if is_guessed and context.may_read_again:
+            raise ReadAgainError
         value = Items(list(shape_named(context, value.parameter, names)))
     if isinstance(value, Items):
         name_shape(context, value, names)
