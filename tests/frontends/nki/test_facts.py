@@ -71,6 +71,11 @@ RANKS = {
         "rows, width = x[0].shape\n    for i in range(len(x)):\n        nisa.memset(x[i][0:rows, 0:width], 0.0)",
         3,
     ),
+    "a tile of more dimensions that fills it": (
+        "rows = x.shape[0]\n    t = nl.ndarray((128, 16))\n    nisa.tensor_copy(x, t)",
+        2,
+    ),
+    "a tile of as many": ("rows = x.shape[0]\n    nisa.dma_copy(dst=x[0:16], src=y[0:16])", 1),
     "more in a later use": ("nisa.memset(x[0:8], 0.0)\n    nisa.memset(x[0:8, 0:4], 0.0)", 2),
 }
 
@@ -82,6 +87,13 @@ def test_the_rank_is_what_all_uses_ask_for(body: str, rank: int) -> None:
     assert len(kernel.parameters[0].type.shape) == rank
     for op in operations(kernel.body):
         assert all(len(item.index) == rank for item in accesses(op) if item.buffer == "x")
+
+
+def test_a_known_rank_is_not_raised_by_a_tile_of_more_dimensions() -> None:
+    text = HEAD + "    rows, width = x.shape\n    t = nl.ndarray((128, 4, 16))\n    nisa.tensor_copy(x, t)\n"
+    [kernel] = read_nki(SourceFile("port.py", text), NkiOptions()).lower(["k"]).kernels
+    assert len(kernel.parameters[0].type.shape) == 2
+    assert any(isinstance(op, Opaque) for op in operations(kernel.body))
 
 
 def test_a_known_rank_is_not_raised_by_an_index_too_many() -> None:
