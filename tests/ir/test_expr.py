@@ -1,5 +1,10 @@
 """Expressions, operators and the builder."""
 
+import os
+import pickle
+import subprocess
+import sys
+
 import pytest
 
 from portcheck.core.dtype import BOOL, FLOAT32, INT32, INT64
@@ -115,3 +120,14 @@ def test_builder_numbers_operations_and_keeps_regions_apart() -> None:
     assert (first.span, loop.span) == (span, NOWHERE)
     assert [op.id for op in builder.body] == [1, 3]
     assert [op.id for op in loop.body] == [2]
+
+
+def test_an_expression_of_another_process_is_found_by_what_it_is() -> None:
+    text = (
+        "import pickle, sys; from portcheck.core.dtype import INT32; from portcheck.ir import Operator, Symbol, apply; "
+        "sys.stdout.buffer.write(pickle.dumps(apply(Operator.ADD, Symbol('n', INT32), Symbol('m', INT32))))"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
+    made = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, check=True).stdout
+    here = apply(Operator.ADD, Symbol("n", INT32), Symbol("m", INT32))
+    assert {here: 1}.get(pickle.loads(made)) == 1

@@ -8,7 +8,7 @@ on data is a `Compute` operation, because it has a place in the source and a rou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from portcheck.core.dtype import BOOL, INT32, INT64, DType
@@ -44,11 +44,23 @@ class Apply:
     """An operator applied to expressions; `dtype` is that of the result.
 
     Integer results wrap to `dtype` where the language says so; a NaN-free mathematical integer otherwise.
+    Its hash is worked out once: expressions are keys again and again, and each holds others.
     """
 
     operator: Operator
     arguments: tuple[Expr, ...]
     dtype: DType
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.operator, self.arguments, self.dtype)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Apply], tuple[Operator, tuple[Expr, ...], DType]]:
+        # In another process the hashes of texts are others.
+        return Apply, (self.operator, self.arguments, self.dtype)
 
 
 Expr = Const | Symbol | Ref | Apply
