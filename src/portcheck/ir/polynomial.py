@@ -16,11 +16,15 @@ from portcheck.ir.operators import Operator
 
 @dataclass(frozen=True, slots=True, order=True)
 class Atom:
-    """An indivisible factor: a symbol, or an operator applied to polynomials. `text` orders and identifies it."""
+    """An indivisible factor: a symbol, or an operator applied to polynomials. `text` orders and identifies it.
+
+    `symbols` are the names of the symbols in it.
+    """
 
     text: str
     operator: Operator | None = field(default=None, compare=False)
     arguments: tuple[Polynomial, ...] = field(default=(), compare=False)
+    symbols: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 Monomial = tuple[Atom, ...]
@@ -49,20 +53,14 @@ class Polynomial:
     @property
     def symbols(self) -> frozenset[str]:
         """The names of all symbols, those inside atoms included."""
-        names: set[str] = set()
-        for atom in self.atoms:
-            if atom.operator is None:
-                names.add(atom.text)
-            for argument in atom.arguments:
-                names |= argument.symbols
-        return frozenset(names)
+        return frozenset(name for monomial, _ in self.terms for atom in monomial for name in atom.symbols)
 
     def coefficient(self, name: str) -> Polynomial | None:
         """What the symbol `name` is multiplied by; None if it occurs non-linearly or inside an atom."""
         collected: dict[Monomial, int] = {}
         for monomial, factor in self.terms:
             hits = [atom for atom in monomial if atom.operator is None and atom.text == name]
-            if any(name in argument.symbols for atom in monomial for argument in atom.arguments) or len(hits) > 1:
+            if any(atom.operator is not None and name in atom.symbols for atom in monomial) or len(hits) > 1:
                 return None
             if hits:
                 collected[tuple(atom for atom in monomial if atom is not hits[0])] = factor
@@ -116,7 +114,7 @@ def number(value: int) -> Polynomial:
 
 def symbol(name: str) -> Polynomial:
     """The polynomial that is the symbol `name`."""
-    return Polynomial((((Atom(name),), 1),))
+    return Polynomial((((Atom(name, symbols=frozenset((name,))),), 1),))
 
 
 def as_polynomial(value: Polynomial | int) -> Polynomial:
@@ -150,7 +148,8 @@ def opaque(operator: Operator, *arguments: Polynomial) -> Polynomial:
     else:
         name = {Operator.MINIMUM: "min", Operator.MAXIMUM: "max"}.get(operator, operator.value)
         text = f"{name}({', '.join(map(str, arguments))})"
-    return Polynomial((((Atom(text, operator, arguments),), 1),))
+    symbols = frozenset(name for argument in arguments for name in argument.symbols)
+    return Polynomial((((Atom(text, operator, arguments, symbols),), 1),))
 
 
 def term_quotient(monomial: Monomial, factor: int, divisor: Polynomial) -> tuple[Monomial, int] | None:
