@@ -139,6 +139,9 @@ def _stays(context: Context, function: Function, word: str) -> bool:
     """Whether what `word` means to `function` is the same whenever it is called."""
     if is_builtin(word):
         return True
+    file = function.home.file
+    if file is None or word in file.rebound:
+        return False
     found = function.home.value(context, word)
     if isinstance(found, Function):
         return found.home.root is None and _only_works_out(context, found)

@@ -1,4 +1,4 @@
-"""Lists that hold one of two things by a condition; where an arm of a branch decides it, they hold one of them."""
+"""Lists and dictionaries that hold one of two things by a condition; in an arm that decides it, one of them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from portcheck.frontends.nki.state.mutation import Journal, State, put_back, state_of
-from portcheck.frontends.nki.values.values import Items
+from portcheck.frontends.nki.values.values import Items, Table
 from portcheck.ir import Expr
 
 
 @dataclass(slots=True, eq=False)
 class Choices:
-    """The lists that held one of two things at some time."""
+    """The lists and dictionaries that held one of two things at some time."""
 
-    known: dict[int, Items] = field(default_factory=dict)
+    known: dict[int, Items | Table] = field(default_factory=dict)
 
-    def add(self, item: Items) -> None:
-        """Adds a list that has a choice."""
+    def add(self, item: Items | Table) -> None:
+        """Adds a list or dictionary that has a choice."""
         self.known[id(item)] = item
 
     @contextmanager
     def taken(self, journal: Journal, holds: Callable[[Expr], bool | None]) -> Iterator[dict[int, State]]:
-        """In the `with` block lists hold what the conditions leave of which `holds` knows the answer; gives that.
+        """In the `with` block they hold what the conditions leave of which `holds` knows the answer; gives that.
 
         Whatever the block makes of them has been taken back, or is, so they hold one of two things after it again.
         """
@@ -40,12 +40,12 @@ class Choices:
                 put_back(self.known[key], state)
 
 
-def _is_decided(item: Items, holds: Callable[[Expr], bool | None]) -> bool:
+def _is_decided(item: Items | Table, holds: Callable[[Expr], bool | None]) -> bool:
     return item.choice is not None and holds(item.choice.condition) is not None
 
 
-def _decide(item: Items, holds: Callable[[Expr], bool | None]) -> None:
+def _decide(item: Items | Table, holds: Callable[[Expr], bool | None]) -> None:
     while item.choice is not None and (answer := holds(item.choice.condition)) is not None:
         chosen = item.choice.first if answer else item.choice.second
-        assert isinstance(chosen, Items)
+        assert isinstance(chosen, Items | Table)
         put_back(item, state_of(chosen))

@@ -21,7 +21,6 @@ def reached_from(value: Value | None) -> list[Value]:
         match item:
             case Items():
                 inner = [*item.held, *([] if item.series is None else [item.series.element])]
-                inner.extend([] if item.choice is None else [item.choice.first, item.choice.second])
             case Table():
                 inner = list(item.held.values())
             case Either():
@@ -30,6 +29,8 @@ def reached_from(value: Value | None) -> list[Value]:
                 inner = [item.receiver]
             case _:
                 continue
+        if isinstance(item, Items | Table) and item.choice is not None:
+            inner.extend([item.choice.first, item.choice.second])
         seen.add(id(item))
         stack.extend(reversed(inner))
     return found

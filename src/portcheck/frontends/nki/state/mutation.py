@@ -25,7 +25,7 @@ Changing = Items | Table | Frame
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What an object holds by key or position, why it is not known, if so; for a list its series or choice, if any."""
+    """What an object holds by key or position, why it is not known, if so; its series or choice, if it has one."""
 
     held: dict[Key, Value]
     lost: str = ""
@@ -35,7 +35,7 @@ class State:
 
 def changing(context: Context, item: Changing) -> None:
     """Notes what `item` holds; to be called before each change of it. Raises ForkError where it may be one of two."""
-    if isinstance(item, Items) and item.choice is not None:
+    if isinstance(item, Items | Table) and item.choice is not None:
         raise ForkError(item.choice.condition)
     context.journal.note(item)
 
@@ -87,8 +87,7 @@ def lose(context: Context, item: Items | Table, reason: str) -> None:
         context.journal.note(item)
     else:
         lose(context, item.origin, reason)
-    if isinstance(item, Items):
-        item.choice = None
+    item.choice = None
     item.lost = item.lost or reason
 
 
@@ -108,7 +107,7 @@ def state_of(item: Changing) -> State:
         case Items():
             return State(dict(enumerate(item.held)), item.lost, item.series, item.choice)
         case Table():
-            return State(dict(item.held), item.lost)
+            return State(dict(item.held), item.lost, None, item.choice)
 
 
 def put_back(item: Changing, state: State) -> None:
@@ -123,7 +122,7 @@ def put_back(item: Changing, state: State) -> None:
         case Table():
             item.held.clear()
             item.held.update(state.held)
-            item.lost = state.lost
+            item.lost, item.choice = state.lost, state.choice
 
 
 @dataclass(slots=True, eq=False)
@@ -151,7 +150,7 @@ def _equal(item: Changing, state: State) -> bool:
     now = state_of(item)
     if now.lost != state.lost or now.series is not state.series or now.choice is not state.choice:
         return False
-    if now.held.keys() != state.held.keys():
+    if list(now.held) != list(state.held):
         return False
     return all(alike(value, state.held[key]) for key, value in now.held.items())
 

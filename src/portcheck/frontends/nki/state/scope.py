@@ -55,6 +55,11 @@ class Scope:
             return self.path.parent
         return None if self.path.suffix == ".py" else self.path
 
+    @cached_property
+    def rebound(self) -> frozenset[str]:
+        """The names that functions of the file declare as `global`: calls of these may bind them anew."""
+        return frozenset(name for node in self.screened.nodes if isinstance(node, ast.Global) for name in node.names)
+
     def segment(self, node: ast.stmt) -> Segment | None:
         """The top-level statement `node` as a tree, made once."""
         if node not in self._segments:

@@ -307,7 +307,8 @@ def merge_objects(
 def _merged_state(context: Context, joint: Joint, item: Changing, one: State, other: State) -> State:
     """What an object holds that holds `one` or `other` where the arms of a branch end."""
     is_open = one.series is not other.series or one.choice is not other.choice
-    if isinstance(item, Items) and (is_open or len(one.held) != len(other.held)):
+    is_open = is_open or list(one.held) != list(other.held)
+    if is_open and isinstance(item, Items | Table) and not isinstance(item, Instance):
         choice = _choice(context, joint, item, one, other)
         if choice is not None:
             context.choices.add(item)
@@ -321,14 +322,16 @@ def _merged_state(context: Context, joint: Joint, item: Changing, one: State, ot
 _OPEN = "what it holds depends on a condition that is not known"
 
 
-def _choice(context: Context, joint: Joint, item: Items, one: State, other: State) -> Either | None:
-    """Two lists of which `item` holds what one does; None where the text after the branch cannot use either."""
+def _choice(context: Context, joint: Joint, item: Items | Table, one: State, other: State) -> Either | None:
+    """Two objects of which `item` holds what one does; None where the text after the branch cannot use either."""
     sides: list[Value] = []
     for state, body in zip((one, other), joint.bodies, strict=True):
-        held = [_lasting(context, body, value) for value in state.held.values()]
-        side = Items([value for value in held if value is not None], item.is_list)
-        side.once, side.series = item.once, state.series
-        if (state.lost and state.choice is None) or None in held or _lasting(context, body, side) is None:
+        held = {key: _lasting(context, body, value) for key, value in state.held.items()}
+        known = {key: value for key, value in held.items() if value is not None}
+        side = Items(list(known.values()), item.is_list) if isinstance(item, Items) else replace(item, held=known)
+        if isinstance(side, Items) and isinstance(item, Items):
+            side.once, side.series = item.once, state.series
+        if (state.lost and state.choice is None) or len(known) < len(held) or _lasting(context, body, side) is None:
             return None
         side.lost, side.choice = state.lost, state.choice
         sides.append(side)
@@ -338,8 +341,8 @@ def _choice(context: Context, joint: Joint, item: Items, one: State, other: Stat
 
 
 def _ways(value: Value) -> int:
-    """How many things a list may hold."""
-    choice = value.choice if isinstance(value, Items) else None
+    """How many things a list or dictionary may hold."""
+    choice = value.choice if isinstance(value, Items | Table) else None
     return 1 if choice is None else _ways(choice.first) + _ways(choice.second)
 
 

@@ -37,6 +37,7 @@ class Pairing:
             is_alike = is_alike and one.series is None and other.series is None
         elif isinstance(one, Table) and isinstance(other, Table):
             is_alike = type(one) is type(other) and one.record == other.record and one.held.keys() == other.held.keys()
+            is_alike = is_alike and (isinstance(one, Instance) or list(one.held) == list(other.held))
             if isinstance(one, Instance) and isinstance(other, Instance):
                 is_alike = is_alike and one.owner is other.owner
         else:

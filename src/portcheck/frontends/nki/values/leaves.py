@@ -48,7 +48,7 @@ def either_in(context: Context, value: Value | None) -> Either | None:
         item = context.resolve(pending.pop())
         if isinstance(item, Either):
             return item
-        if isinstance(item, Items) and item.choice is not None:
+        if isinstance(item, Items | Table) and item.choice is not None:
             return item.choice
         if isinstance(item, Items) and not item.lost and id(item) not in seen:
             seen.add(id(item))

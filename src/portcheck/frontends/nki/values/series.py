@@ -171,11 +171,11 @@ class _Substitution:
             made.origin, made.once, made.watches = value, value.once, value.watches
             made.held.extend(self.of(item) for item in value.held)
             made.series = None if value.series is None else self._series(value.series)
-            chosen = None if value.choice is None else self.of(value.choice)
-            made.choice = chosen if isinstance(chosen, Either) else None
         elif isinstance(value, Table) and isinstance(made, Table):
             made.origin = value
             made.held.update({key: self.of(item) for key, item in value.held.items()})
+        chosen = None if value.choice is None else self.of(value.choice)
+        made.choice = chosen if isinstance(chosen, Either) else None
         return made
 
     def _series(self, series: Series) -> Series:

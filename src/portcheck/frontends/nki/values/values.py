@@ -117,18 +117,24 @@ class Items:
 
 @dataclass(slots=True, eq=False)
 class Table:
-    """A dictionary or an object with attributes; keys are the Python values. `lost` is why it is not known, if so."""
+    """A dictionary or an object with attributes; keys are the Python values. `lost` is why it is not known, if so.
+
+    With a `choice` a dictionary holds what one of two others does, by a condition that is not known.
+    """
 
     held: dict[Key, Value]
     record: str = ""
     lost: str = field(default="", init=False)
+    choice: Either | None = field(default=None, init=False, repr=False)
     origin: Table | None = field(default=None, init=False, repr=False)
     age: int = field(default_factory=new_age, init=False, repr=False)
     __match_args__ = ("entries", "record")
 
     @property
     def entries(self) -> dict[Key, Value]:
-        """The values by key; raises UnfollowedError where they are not known."""
+        """The values by key; raises ForkError where a condition says which, UnfollowedError where nothing does."""
+        if self.choice is not None:
+            raise ForkError(self.choice.condition)
         if self.lost:
             raise UnfollowedError(self.lost)
         return self.held
