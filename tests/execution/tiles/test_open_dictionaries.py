@@ -1,4 +1,4 @@
-"""Dictionaries whose keys a condition decides, and results of helpers that read names bound anew: run for either."""
+"""Dictionaries whose keys a condition decides, and names that calls bind anew: run for either answer."""
 
 from __future__ import annotations
 
@@ -89,3 +89,50 @@ def test_a_result_that_depends_on_a_name_that_a_call_binds_anew_is_not_remembere
 def test_a_name_that_a_call_binds_anew_in_one_arm_is_so_in_that_arm_only(flag: int) -> None:
     body = "s = more(1)\nif flag:\n    bind(10)\ns = s + 100 * more(1)"
     assert added(body, flag, before=_BOUND_ANEW) == 4 + (1100 if flag else 400)
+
+
+_NONLOCAL = """
+n = 1
+def more(number):
+    nonlocal n
+    n = n + number
+    return n
+first = more(2)
+if flag:
+    second = more(5)
+else:
+    second = 0
+if other:
+    n = 100
+third = more(1)
+s = first + 10 * second + 1000 * third
+"""
+
+
+@pytest.mark.parametrize(("flag", "other"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_what_an_arm_binds_lasts_where_a_call_in_it_binds_names_of_its_function(flag: int, other: int) -> None:
+    second = 8 if flag else 0
+    third = 101 if other else (9 if flag else 4)
+    assert added(_NONLOCAL, flag, other) == 3 + 10 * second + 1000 * third
+
+
+_TILES = """
+now = t
+def step(number):
+    nonlocal now
+    made = nl.ndarray((4, 4), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_scalar(dst=made, data=now, op0=nl.add, operand0=float(number))
+    now = made
+step(1)
+if flag:
+    step(10)
+if other:
+    step(100)
+nisa.tensor_copy(dst=t, src=now)
+s = 0
+"""
+
+
+@pytest.mark.parametrize(("flag", "other"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_a_tile_that_a_call_in_an_arm_binds_anew_is_the_tile_behind_it(flag: int, other: int) -> None:
+    assert added(_TILES, flag, other) == 1 + 10 * flag + 100 * other

@@ -69,7 +69,10 @@ def test_a_tile_that_one_arm_binds_is_that_tile_where_it_is_used() -> None:
 
 def test_what_one_arm_puts_into_a_table_may_be_missing() -> None:
     made = kernel("d = {}\nif n > 3:\n    d['t'] = 1.0\nnisa.memset(a, d['t'])")
-    assert all(not isinstance(op.value, Const) for op in stores(made.body))
+    branch = next(op for op in made.body if isinstance(op, Branch))
+    assert [isinstance(op.value, Const) for op in stores(branch.then)] == [True]
+    assert [isinstance(op.value, Const) for op in stores(branch.otherwise)] == [False]
+    assert not any(isinstance(op, Store) for op in made.body)
 
 
 def test_the_calls_of_a_kernel_that_is_given_up_are_noted() -> None:

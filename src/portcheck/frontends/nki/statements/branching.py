@@ -201,8 +201,10 @@ def _arm(context: Context, frame: Frame, block: Sequence[cst.CSTNode], decided: 
         flow = context.run(context, frame, block)
         length = len(body)
         _emit_leaving(context, frame, flow)
-    made = _Arm(body, length, flow, frame.names, frame.may_have_left, changes, {**decided, **changes.now()})
+    states = {**decided, **changes.now()}
+    made = _Arm(body, length, flow, dict(frame.names), frame.may_have_left, changes, states)
     changes.undo()
+    changes.before.pop(id(frame), None)  # its names are those of the arm
     frame.names, frame.may_have_left = names, had_left
     return made
 
