@@ -121,8 +121,19 @@ class Clauses:
 
     def _of(self, literal: Literal) -> list[Clause]:
         if self._indexed is not self.held:
-            self._indexed, self._index = self.held, {}
-            for clause in self.held:
-                for item in clause:
-                    self._index.setdefault(item, []).append(clause)
+            self._take_up()
         return self._index.get(literal, [])
+
+    def _take_up(self) -> None:
+        """Brings the index up to date: clauses come and go at the end."""
+        before, now = self._indexed, self.held
+        shared = min(len(before), len(now))
+        if before[:shared] != now[:shared]:
+            shared = next(place for place in range(shared) if before[place] != now[place])
+        for clause in reversed(before[shared:]):
+            for item in clause:
+                self._index[item].pop()
+        for clause in now[shared:]:
+            for item in clause:
+                self._index.setdefault(item, []).append(clause)
+        self._indexed = now
