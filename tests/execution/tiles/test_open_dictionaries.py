@@ -136,3 +136,44 @@ s = 0
 @pytest.mark.parametrize(("flag", "other"), [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_a_tile_that_a_call_in_an_arm_binds_anew_is_the_tile_behind_it(flag: int, other: int) -> None:
     assert added(_TILES, flag, other) == 1 + 10 * flag + 100 * other
+
+
+@pytest.mark.parametrize(("flag", "other"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+@pytest.mark.parametrize(("made", "put"), [("[]", "d.append({})"), ("{}", "d[{}] = {}")])
+def test_what_an_arm_changes_whose_condition_decides_what_an_object_holds_is_so_there_only(
+    made: str, put: str, flag: int, other: int
+) -> None:
+    first, second = put.replace("{}", "1"), put.replace("{}", "2")
+    body = f"d = {made}\nif flag:\n    {first}\nif flag and other:\n    {second}\ns = len(d)"
+    assert added(body, flag, other) == flag + (flag and other)
+
+
+_SHARED = """
+def put(value, held=[]):
+    held.append(value)
+    return len(held)
+
+
+class Counts:
+    n = 1
+
+
+class Holder:
+    counts = Counts()
+
+    def put(self, value, held={}):
+        held[value] = value
+        return len(held)
+"""
+
+
+@pytest.mark.parametrize("flag", [0, 1])
+@pytest.mark.parametrize(
+    ("change", "use", "with_it", "without"),
+    [("put(3)", "put(4)", 2, 1), ("Holder().put(3)", "Holder().put(4)", 2, 1),
+     ("Holder.counts.n = 6", "Holder.counts.n", 6, 1)],
+)  # fmt: skip
+def test_what_functions_and_classes_of_the_file_hold_is_older_than_the_arm_that_first_uses_it(
+    change: str, use: str, with_it: int, without: int, flag: int
+) -> None:
+    assert added(f"if flag:\n    {change}\ns = {use}", flag, before=_SHARED) == (with_it if flag else without)

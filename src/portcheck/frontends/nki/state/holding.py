@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portcheck.frontends.nki.values.ages import BEFORE
-from portcheck.frontends.nki.values.callables import BoundMethod, Method, Super
+from portcheck.frontends.nki.values.callables import Accessed, BoundMethod, Class, Function, Method, Super
 from portcheck.frontends.nki.values.values import Either, Items, Table, Value
 
 
@@ -37,11 +37,25 @@ def reached_from(value: Value | None) -> list[Value]:
 
 
 def set_back(value: Value) -> None:
-    """Makes `value`, and what it holds, older than all that a kernel makes."""
-    if isinstance(value, Items | Table) and value.age >= 0:
-        value.age = BEFORE
-        for item in value.held if isinstance(value, Items) else value.held.values():
-            set_back(item)
+    """Makes `value`, what it holds, and what functions and classes in it hold, older than all that a kernel makes."""
+    pending, seen = [value], set[int]()
+    while pending:
+        item = pending.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        match item:
+            case Items() | Table() if item.age >= 0:
+                item.age = BEFORE
+                pending.extend(item.held if isinstance(item, Items) else item.held.values())
+            case Function():
+                pending.extend(item.defaults.values())
+            case Class():
+                pending.extend(item.names.values())
+            case Accessed():
+                pending.append(item.function)
+            case _:
+                pass
 
 
 MOST_ITEMS = 4096

@@ -146,8 +146,9 @@ def _pairing(arms: Sequence[_Arm], kept: Sequence[_Arm]) -> Pairing:
         return Pairing(since)
     roots = [(one.flow.value, other.flow.value)]
     roots.extend((one.names.get(name), other.names.get(name)) for name in {**one.names, **other.names})
-    for key, (item, before) in {**other.changes.before, **one.changes.before}.items():
+    for key, (item, _) in {**other.changes.before, **one.changes.before}.items():
         if item.age < since:
+            before = state_of(item)
             roots.extend(together(one.states.get(key, before).held, other.states.get(key, before).held))
     return paired(since, roots)
 

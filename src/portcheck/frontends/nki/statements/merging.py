@@ -10,7 +10,7 @@ from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.joins import Join
-from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, put_back
+from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, put_back, state_of
 from portcheck.frontends.nki.statements.pairing import Pairing
 from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small, same
@@ -296,9 +296,10 @@ def merge_objects(
     first: Changes, ends: Mapping[int, State], second: Changes, others: Mapping[int, State],
 ) -> None:  # fmt: skip
     """What the objects hold that are older than a branch and that its arms changed; the changes are taken back."""
-    for key, (item, before) in {**second.before, **first.before}.items():
+    for key, (item, _) in {**second.before, **first.before}.items():
         if item.age > joint.pairing.since:
             continue
+        before = state_of(item)  # as it is where neither arm decides what it holds
         one, other = ends.get(key, before), others.get(key, before)
         context.journal.note(item)
         put_back(item, _merged_state(context, joint, item, one, other))
