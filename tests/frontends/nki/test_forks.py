@@ -184,3 +184,12 @@ def test_a_tile_that_ends_in_an_unknown_extent_holds_a_column_where_that_is_one(
     ]
     assert opaques(kernel(body.replace("128, n", "128, 2"), parameters="x: nl.ndarray, n: int"))
     assert opaques(kernel(body.replace("128, n", "128, n, 1, n"), parameters="x: nl.ndarray, n: int"))
+
+
+def test_a_list_as_long_as_rounds_that_an_arm_counted_is_not_known_behind_it() -> None:
+    made = program(
+        "l = []\nif flag:\n    for i in range(n):\n        if i == flag:\n            break\n        l.append(i + 1)\n"
+        "else:\n    for i in range(n):\n        l.append(5)\nfor v in l:\n    nisa.memset(a, float(v))",
+        parameters="x, flag, n",
+    )  # `program` verifies what it made
+    assert any(isinstance(op, Opaque) for op in made.kernels[0].body)

@@ -9,6 +9,7 @@ from typing import TypeGuard
 from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.state.joins import Join
 from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, put_back, state_of
 from portcheck.frontends.nki.statements.pairing import Pairing
@@ -185,6 +186,9 @@ def _lasting(context: Context, body: list[Op], value: Value) -> Value | None:
     if isinstance(value, Result):
         with context.builder.continued(body):
             value = as_view(context, value) or value
+    series = [item.series for item in reached_from(value) if isinstance(item, Items)]
+    if not all(item is None or context.builder.sees(item.length) for item in series):
+        return None
     for item in leaves_of(value):
         if isinstance(item, View) and not (is_in_sight(context, item) or _moved_out(context, body, item)):
             return None
