@@ -142,7 +142,8 @@ def update(context: Context, frame: Frame, part: cst.AugAssign) -> None:
     if kind is cst.Add and isinstance(current, Items) and current.is_list:
         _extend(context, current, value)
         return
-    view = as_view(context, current) if isinstance(current, View | Result) else None
+    is_number = isinstance(current, View) and current.buffer.name in context.kept_numbers
+    view = as_view(context, current) if isinstance(current, View | Result) and not is_number else None
     if view is None and not (isinstance(current, Parameter) and context.facts[current.name].is_tensor):
         bind_to(context, frame, part.target, operators.binary_operation(context, kind, current, value, text))
         return
