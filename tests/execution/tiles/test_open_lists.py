@@ -287,14 +287,20 @@ def k(x, flag):
 """.replace("STEPS", "\n        ".join(_STEPS))
 
 
+def _stepped(i: int) -> tuple[int, int]:
+    """What the steps make of `i` and 5."""
+    one, other = i, 5
+    for _ in range(4):
+        one = (one * 3 + other) // 2 % 17
+        other = (other + one) % 13
+    return one, other
+
+
 def test_the_less_of_two_numbers_that_are_too_large_to_write_out_is_kept_in_a_register() -> None:
     x = normal(1, 5, 4, 5)
     expected = x.copy()
     for i in range(5):
-        one, other = i, 5
-        for _ in range(4):
-            one = (one * 3 + other) // 2 % 17
-            other = (other + one) % 13
+        one, other = _stepped(i)
         expected[min(one, other) % 5] = x[i]
     assert np.array_equal(result(_LONG, 0, 5, 4, 5), expected)
 
@@ -307,10 +313,7 @@ def test_a_number_that_is_kept_in_a_register_is_not_changed_where_it_stands() ->
     text = text.replace("out[min(one, other) % n]", "out[(less * 3 + same) % n]")
     expected = x.copy()
     for i in range(5):
-        one, other = i, 5
-        for _ in range(4):
-            one = (one * 3 + other) // 2 % 17
-            other = (other + one) % 13
+        one, other = _stepped(i)
         same = one if i < 2 else other
         expected[((same - 1) * 3 + same) % 5] = x[i]
     assert np.array_equal(result(text, 0, 5, 4, 5), expected)
