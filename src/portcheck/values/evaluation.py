@@ -47,9 +47,10 @@ from portcheck.values.terms import (
     Unknown,
     has_kind,
     map_children,
+    own_children,
 )
 from portcheck.values.threads import Threads, threads_of
-from portcheck.values.walking import from_below, own_children
+from portcheck.values.walking import from_below
 
 _MOST_DIMENSIONS = 8
 

@@ -35,8 +35,9 @@ from portcheck.values.terms import (
     Scalar,
     Term,
     Unknown,
+    own_children,
 )
-from portcheck.values.walking import from_below, own_children
+from portcheck.values.walking import from_below
 
 Monomial = tuple[tuple[str, Fraction], ...]
 

@@ -26,9 +26,10 @@ from portcheck.values.terms import (
     Term,
     has_kind,
     map_children,
+    own_children,
     symbols_of,
 )
-from portcheck.values.walking import from_below, own_children
+from portcheck.values.walking import from_below
 
 LANE = f"{INDEX_MARK}threadIdx.x%32"
 

@@ -210,8 +210,8 @@ def condition_terms(condition: Condition) -> tuple[Term, ...]:
             return ()
 
 
-def children(term: Term) -> tuple[Term, ...]:
-    """The terms directly inside `term`, those in conditions included."""
+def own_children(term: Term) -> tuple[Term, ...]:
+    """The terms directly inside `term` under no other condition than it, and with nothing else bound."""
     match term:
         case Function(_, arguments):
             return arguments
@@ -219,12 +219,19 @@ def children(term: Term) -> tuple[Term, ...]:
             return (operand,)
         case LanePartial(base=base):
             return (base,)
+        case _:
+            return ()
+
+
+def children(term: Term) -> tuple[Term, ...]:
+    """The terms directly inside `term`, those in conditions included."""
+    match term:
         case Fold(_, _, conditions, body):
             return (*(inner for condition in conditions for inner in condition_terms(condition)), body)
         case Choice(conditions, on_true, on_false):
             return (*(inner for condition in conditions for inner in condition_terms(condition)), on_true, on_false)
         case _:
-            return ()
+            return own_children(term)
 
 
 def subterms(term: Term) -> Iterator[Term]:

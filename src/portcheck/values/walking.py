@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from portcheck.values.terms import Function, LanePartial, Leader, Moved, Rounded, Term, Unknown, size_of
+from portcheck.values.terms import Term, Unknown, size_of
 
 MOST_TERMS = 20_000
 """Terms that a value may be made of."""
@@ -15,19 +15,6 @@ Made = TypeVar("Made")
 def bounded(term: Term) -> Term:
     """`term`, or that it is too large to be followed."""
     return term if size_of(term) <= MOST_TERMS else Unknown(f"it is made of more than {MOST_TERMS} terms")
-
-
-def own_children(term: Term) -> tuple[Term, ...]:
-    """The terms directly inside `term` under no other condition than it, and with nothing else bound."""
-    match term:
-        case Function(_, arguments):
-            return arguments
-        case Rounded(_, operand) | Moved(operand=operand) | Leader(operand):
-            return (operand,)
-        case LanePartial(base=base):
-            return (base,)
-        case _:
-            return ()
 
 
 def from_below(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
+from portcheck.frontends.nki.state.context import Context
 from portcheck.ir import Expr, Kernel, Leave, LeaveKind, Op, Opaque, Program, Store, operations
 from portcheck.ir.verify import verify
 
@@ -43,3 +48,19 @@ def value_of(body: str, before: str = "", parameters: str = "x, n") -> Expr:
     made = kernel(body, before, parameters)
     assert opaques(made) == []
     return next(op.value for op in stores(made.body) if op.access.buffer == "a")
+
+
+def burnt_by(lower: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many nodes are evaluated while `lower` lowers a port."""
+    burnt = 0
+    plain = Context.burn
+
+    def burn(context: Context, count: int = 1) -> None:
+        nonlocal burnt
+        burnt += count
+        plain(context, count)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "burn", burn)
+        lower()
+    return burnt

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.frontends.nki.reading import burnt_by
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
-from portcheck.frontends.nki.state.context import Context
 from portcheck.ir import Program
 
 HEAD = """
@@ -51,18 +51,7 @@ def steps(count: int, value: str) -> str:
 
 def evaluated(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many nodes are evaluated while `text` is lowered."""
-    burnt = 0
-    plain = Context.burn
-
-    def burn(context: Context, count: int = 1) -> None:
-        nonlocal burnt
-        burnt += count
-        plain(context, count)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Context, "burn", burn)
-        lowered(text)
-    return burnt
+    return burnt_by(lambda: lowered(text), monkeypatch)
 
 
 @pytest.mark.parametrize("value", ["Holder()", "unknown_name(x)"])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.frontends.nki.reading import kernel, opaques, stores
+from tests.frontends.nki.reading import burnt_by, kernel, opaques, stores
 
 from portcheck.core.dtype import INT64
-from portcheck.frontends.nki.state.context import Context
 from portcheck.ir import Alloc, Const, Expr, operations
 
 WIDTH = """
@@ -27,18 +26,7 @@ def width(dtype, count):
 
 
 def spent(body: str, before: str, parameters: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    burnt = 0
-    plain = Context.burn
-
-    def burn(context: Context, count: int = 1) -> None:
-        nonlocal burnt
-        burnt += count
-        plain(context, count)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Context, "burn", burn)
-        kernel(body, before, parameters)
-    return burnt
+    return burnt_by(lambda: kernel(body, before, parameters), monkeypatch)
 
 
 def calls(count: int, argument: str = "nl.float32, 8") -> str:
