@@ -161,14 +161,19 @@ _OF_DTYPES = frozenset({Semantics.QUERY_BYTES, Semantics.QUERY_LIMITS})
 """Calls whose values dtypes decide."""
 
 
+_MAY_BE_DTYPES = (Format, External, Unknown)
+"""What a dtype may be as which it is given; what is not known is one where another side certainly is."""
+
+
 def _one_dtype(context: Context, value: Value) -> Value:
     """`value`; one of two dtypes by a condition that is not known is a dtype of its own, of which no more is known."""
     value = context.resolve(value)
     if isinstance(value, Either):
         sides = [_one_dtype(context, side) for side in (value.first, value.second)]
-        formats = [as_dtype(context, side) for side in sides if isinstance(side, Format | External)]
-        first, second = formats if len(formats) == 2 else (None, None)
-        if first is not None and second is not None:
+        formats = [as_dtype(context, side) if isinstance(side, _MAY_BE_DTYPES) else None for side in sides]
+        first, second = formats
+        is_one = any(isinstance(side, Format | External) for side in sides)
+        if is_one and first is not None and second is not None:
             return Format(first if first == second else chosen_dtype(context, value.condition, first, second))
     return context.certain(value)
 

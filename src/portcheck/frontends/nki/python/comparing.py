@@ -13,10 +13,11 @@ from portcheck.frontends.nki.expressions.operators import is_tile, numbers, on_t
 from portcheck.frontends.nki.objects.attributes import give_back, items_of
 from portcheck.frontends.nki.objects.dunders import has_own_equality
 from portcheck.frontends.nki.objects.enumerations import members_of, plain_value
+from portcheck.frontends.nki.state.answers import answer
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.holding import is_small
-from portcheck.frontends.nki.values.arithmetic import is_number, known, literal, unary
+from portcheck.frontends.nki.values.arithmetic import implied, is_number, known, literal, unary
 from portcheck.frontends.nki.values.arithmetic import is_small as is_short
 from portcheck.frontends.nki.values.callables import Class, ClassKind
 from portcheck.frontends.nki.values.data import as_number
@@ -110,7 +111,8 @@ def _may_compute(value: Value) -> bool:
 
 def _chosen(condition: Expr, one: Expr, other: Expr) -> Expr:
     """The truth value `one` where `condition` holds, else `other`."""
-    first, second, negated = known(one), known(other), unary(Operator.LOGICAL_NOT, condition)
+    first, second = answer(one, implied(condition, True)), answer(other, implied(condition, False))
+    negated = unary(Operator.LOGICAL_NOT, condition)
     if first is not None and second is not None:
         return literal(first) if first == second else condition if first else negated
     if first is not None:

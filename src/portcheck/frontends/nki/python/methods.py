@@ -14,10 +14,11 @@ from portcheck.frontends.nki.python.comparing import comparison
 from portcheck.frontends.nki.python.texts import NotPlainError, plain, text_method
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.mutation import alike, changing, lose
+from portcheck.frontends.nki.state.narrowing import either
 from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal
 from portcheck.frontends.nki.values.data import as_number
 from portcheck.frontends.nki.values.series import write_out
-from portcheck.frontends.nki.values.values import NONE, Either, Items, Key, Table, Text, Value
+from portcheck.frontends.nki.values.values import NONE, Items, Key, Table, Text, Value
 from portcheck.ir import Apply, Const, Expr, Symbol, integer
 
 Arguments = Sequence[Value]
@@ -237,7 +238,7 @@ def _some(context: Context, receiver: Table, arguments: Arguments) -> Value:
         found = arguments[1] if len(arguments) > 1 else NONE
         for test, key in reversed(tests):
             assert is_number(test)
-            found = Either(test, receiver.entries[key], found)
+            found = either(test, receiver.entries[key], found)
         return found
     parts = (*receiver.entries.values(), *arguments[1:], NONE)
     return context.unknown(context.fresh_symbol("get()"), "a key of a dictionary is not known", *parts)

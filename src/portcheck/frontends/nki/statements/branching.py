@@ -35,17 +35,17 @@ def run_if(context: Context, frame: Frame, statement: cst.If, rest: Sequence[cst
     decided = truth(context, test)
     then, otherwise = statement.body.body, _otherwise(statement)
     if decided is not None:
-        return context.run(context, frame, then if decided else otherwise)
+        return _run_only(context, frame, then if decided else otherwise, rest)
     condition = evaluated_condition(context, test, frame.segment.text(statement.test))
     if _only_raises(then):
         context.assert_that(unary(Operator.LOGICAL_NOT, condition), "if")
-        return context.run(context, frame, otherwise)
+        return _run_only(context, frame, otherwise, rest)
     if _only_raises(otherwise):
         context.assert_that(condition, "if")
-        return context.run(context, frame, then)
+        return _run_only(context, frame, then, rest)
     excluded = _excluded(context, condition)
     if excluded is not None:
-        return _only(context, frame, condition, not excluded, otherwise if excluded else then)
+        return _only(context, frame, condition, not excluded, otherwise if excluded else then, rest)
     return _branch(context, frame, statement, condition, then, otherwise, rest)
 
 
@@ -162,11 +162,30 @@ def _certain(context: Context, frame: Frame, condition: Expr, arms: Sequence[_Ar
     return Flow(flow.kind, value, flow.is_done or takes_rest, flow.span)
 
 
-def _only(context: Context, frame: Frame, condition: Expr, holds: bool, block: Sequence[cst.CSTNode]) -> Flow:
+def _run_only(context: Context, frame: Frame, block: Sequence[cst.CSTNode], rest: Sequence[cst.CSTNode]) -> Flow:
+    """Runs `block`, the arm that is taken, with the `rest` of the block around it where that is its to run."""
+    whole = _with_rest(frame, block, rest)
+    flow = context.run(context, frame, whole)
+    return flow if whole is block else replace(flow, is_done=True)
+
+
+def _with_rest(frame: Frame, block: Sequence[cst.CSTNode], rest: Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
+    """`block`, with what follows it where some path through it, but not every, ends the function."""
+    breaks = returns_as_breaks(frame.root) if frame.root is not None else frozenset[cst.CSTNode]()
+    may_return = bool(rest and frame.depth) and any(_may_return(part, breaks) for part in block)
+    return [*block, *rest] if may_return and not _leaves(block, breaks) else block
+
+
+def _only(
+    context: Context, frame: Frame, condition: Expr, holds: bool, block: Sequence[cst.CSTNode],
+    rest: Sequence[cst.CSTNode] = (),
+) -> Flow:  # fmt: skip
     """Runs `block`, the only arm that can be: it is known that `condition` holds, or does not."""
+    whole = _with_rest(frame, block, rest)
     with context.assuming(condition, holds) as decided:
-        arm = _arm(context, frame, block, decided)
-    return _taken(context, frame, arm)
+        arm = _arm(context, frame, whole, decided)
+    flow = _taken(context, frame, arm)
+    return flow if whole is block else replace(flow, is_done=True)
 
 
 def _taken(context: Context, frame: Frame, arm: _Arm) -> Flow:

@@ -12,6 +12,7 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.state.joins import Join
 from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, put_back, state_of
+from portcheck.frontends.nki.state.narrowing import either, narrowed
 from portcheck.frontends.nki.statements.pairing import Pairing
 from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import implied, is_number, is_small, same
@@ -25,7 +26,7 @@ from portcheck.frontends.nki.values.leaves import leaves_of
 from portcheck.frontends.nki.values.operands import Operand
 from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import Either, Instance, Items, Key, Parameter, Table, Unknown, Value
-from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator, Space, apply, operations
+from portcheck.ir import Alloc, Apply, Expr, Op, OpaqueKind, Operator, Space, operations
 from portcheck.ir.walk import reads, writes
 
 CHOICES = 8
@@ -111,17 +112,7 @@ def _within(context: Context, value: Value, joint: Joint, holds: bool) -> Value:
     if not isinstance(value, Either):
         return value
     facts = context.clauses.with_consequences(context.holding, joint.condition, holds) or {}
-    return _chosen(value, facts)
-
-
-def _chosen(value: Value, facts: Mapping[Expr, bool]) -> Value:
-    if not isinstance(value, Either):
-        return value
-    holds = facts.get(value.condition)
-    if holds is not None:
-        return _chosen(value.first if holds else value.second, facts)
-    first, second = _chosen(value.first, facts), _chosen(value.second, facts)
-    return value if first is value.first and second is value.second else Either(value.condition, first, second)
+    return narrowed(context.clauses, value, facts)
 
 
 def _numbers(context: Context, condition: Expr, one: Value, other: Value) -> tuple[Expr | None, Expr | None]:
@@ -150,9 +141,7 @@ def _either(condition: Expr, one: Value, other: Value, name: str) -> Value:
         return Unknown(name, first.reason, (one, other), first.kind)
     if len(choices) > CHOICES:
         return Unknown(name, f"{name} may be one of more than {CHOICES} values", (one, other), OpaqueKind.LIMIT)
-    if isinstance(other, Either) and alike(one, other.first):
-        condition, other = apply(Operator.LOGICAL_OR, condition, other.condition), other.second
-    return Either(condition, one, other)
+    return either(condition, one, other)
 
 
 def _choices(value: Value) -> list[Value]:

@@ -16,6 +16,7 @@ from portcheck.frontends.nki.state.failure import ForkError, RaisedError
 from portcheck.frontends.nki.state.flow import Flow
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
+from portcheck.frontends.nki.state.narrowing import narrowed
 from portcheck.frontends.nki.state.uses import note_skipped
 from portcheck.frontends.nki.statements.touching import Touched
 from portcheck.frontends.nki.values.callables import BoundMethod, Class, Function
@@ -62,6 +63,7 @@ def evaluated_perhaps(
     before, noted = dict(frame.names), context.noted.mark()
     with context.builder.region() as body, context.journal.changes() as changes, context.assuming(condition, holds):
         value = _evaluated(context, frame, node, hint)
+        value = value if value is None else narrowed(context.clauses, value, context.holding)
     if value is None or has_effect(body) or changes.lasting():
         changes.undo()
         frame.names = before
