@@ -6,7 +6,7 @@ import pytest
 from tests.frontends.nki.reading import kernel, opaques, stores
 
 from portcheck.core.dtype import INT64
-from portcheck.ir import Const, Kernel, Opaque, operations
+from portcheck.ir import Const, Copy, Kernel, Opaque, operations
 
 FLAGS = "x, n: int, flag: bool, other: bool"
 LOOP = """
@@ -62,3 +62,21 @@ def test_a_number_that_an_arm_chooses_is_that_number_in_the_arm() -> None:
     body = "m = 4 if flag else n\nif flag:\n    t = nl.ndarray((128, m), dtype=nl.float32, buffer=nl.sbuf)\n"
     shapes = [op.type.shape for op in operations(kernel(body, parameters=FLAGS).body) if op.via == "nl.ndarray"]
     assert shapes[-1][1] == Const(4, INT64)
+
+
+TENSOR = """
+nisa.dma_copy(dst=a, src=x[0:128, 0:8])
+for i in range(n):
+    if {test}:
+        x = b
+    else:
+        nisa.dma_copy(dst=x[0:128, 0:8], src=a)
+"""
+
+
+def test_a_tensor_of_the_caller_is_itself_where_no_arm_gave_its_name_to_something_else() -> None:
+    made = kernel(TENSOR.format(test="flag"), parameters=FLAGS)
+    assert calls(made) == []
+    written = [op.destination.buffer for op in operations(made.body) if isinstance(op, Copy)]
+    assert written == ["a", "x"]
+    assert calls(kernel(TENSOR.format(test="i == 2"), parameters=FLAGS))

@@ -53,7 +53,7 @@ from portcheck.frontends.nki.values.arithmetic import is_number, is_small
 from portcheck.frontends.nki.values.data import allocate, settled
 from portcheck.frontends.nki.values.stacking import common_shape
 from portcheck.frontends.nki.values.tiles import Result, View
-from portcheck.frontends.nki.values.values import Counter, Items, Table, Value
+from portcheck.frontends.nki.values.values import Counter, Value
 from portcheck.ir import ZERO, Apply, Expr, Leave, LeaveKind, Op, Operator, Symbol, apply
 
 
@@ -84,7 +84,7 @@ def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[Le
     unfit: dict[Slot, Value] = {
         name: value
         for name, value in carried.items()
-        if (fits_no_buffer(context, value) and not (is_counted and isinstance(value, Items | Table)))
+        if (fits_no_buffer(context, value) and not is_counted)
         or (context.builder.path, name) in context.joins.apart
     }
     if unfit:
