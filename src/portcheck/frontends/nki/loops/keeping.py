@@ -84,8 +84,7 @@ def keep(context: Context, frame: Frame, loop: Kept) -> tuple[Flow, frozenset[Le
     unfit: dict[Slot, Value] = {
         name: value
         for name, value in carried.items()
-        if (fits_no_buffer(context, value) and not is_counted)
-        or (context.builder.path, name) in context.joins.apart
+        if (fits_no_buffer(context, value) and not is_counted) or (context.builder.path, name) in context.joins.apart
     }
     if unfit:
         plan = _lost(loop, unfit).better(plan, through_memory=False)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from portcheck.core.dtype import DType
 from portcheck.frontends.nki.loops.rounds import Made, Round
 from portcheck.frontends.nki.state.failure import NeedsUnrollingError
+from portcheck.frontends.nki.values.arithmetic import difference, known_int, plus, same
 from portcheck.frontends.nki.values.tiles import Buffer, View
 from portcheck.frontends.nki.values.values import Stretch
 from portcheck.frontends.nki.values.views import Selector, select
-from portcheck.ir import Apply, Expr, Operator, Space, Symbol, integer, symbols_in
+from portcheck.ir import Apply, Expr, Operator, Space, Symbol, apply, integer, symbols_in
 
 if TYPE_CHECKING:
     from portcheck.frontends.nki.state.context import Context
@@ -65,10 +67,61 @@ def common_shape(made: Made, length: Expr, variable: Symbol) -> tuple[Expr, ...]
 
 def _bound(extent: Expr, variable: Symbol) -> Expr:
     """An extent that holds `extent` in every round."""
-    if variable.name not in symbols_in(extent):
+    found = _upper(extent, variable.name)
+    if found is None:
+        raise NeedsUnrollingError
+    return found
+
+
+def _upper(extent: Expr, variable: str) -> Expr | None:
+    """What `extent` is at most, whatever `variable` is; None where that is not seen."""
+    if variable not in symbols_in(extent):
         return extent
-    if isinstance(extent, Apply) and extent.operator is Operator.MINIMUM:
-        for argument in extent.arguments:
-            if variable.name not in symbols_in(argument):
-                return argument
-    raise NeedsUnrollingError
+    if not isinstance(extent, Apply):
+        return None
+    parts = extent.arguments
+    match extent.operator:
+        case Operator.MINIMUM:
+            fixed_first = sorted(parts, key=lambda part: variable in symbols_in(part))
+            return next((part for part in _uppers(fixed_first, variable) if part is not None), None)
+        case Operator.SELECT:
+            return _greatest(_uppers(parts[1:], variable))
+        case Operator.MAXIMUM:
+            return _greatest(_uppers(parts, variable))
+        case Operator.ADD:
+            first, second = _uppers(parts, variable)
+            return None if first is None or second is None else plus(first, second)
+        case Operator.SUBTRACT:
+            return _upper_difference(parts[0], parts[1], variable)
+        case Operator.FLOOR_DIVIDE | Operator.CEILING_DIVIDE if (known_int(parts[1]) or 0) > 0:
+            whole = _upper(parts[0], variable)
+            return None if whole is None else replace(extent, arguments=(whole, parts[1]))
+        case _:
+            return None
+
+
+def _upper_difference(whole: Expr, taken: Expr, variable: str) -> Expr | None:
+    """What `whole` - `taken` is at most."""
+    if variable not in symbols_in(taken):
+        found = _upper(whole, variable)
+        return None if found is None else difference(found, taken)
+    if isinstance(whole, Apply) and whole.operator is Operator.MINIMUM:
+        each = [_upper_difference(part, taken, variable) for part in whole.arguments]
+        return next((part for part in each if part is not None), None)
+    left = difference(whole, taken)
+    is_less = isinstance(left, Apply) and left.operator is Operator.SUBTRACT and left.arguments == (whole, taken)
+    return None if is_less else _upper(left, variable)
+
+
+def _uppers(parts: Sequence[Expr], variable: str) -> list[Expr | None]:
+    """What each of `parts` is at most."""
+    return [_upper(part, variable) for part in parts]
+
+
+def _greatest(parts: Sequence[Expr | None]) -> Expr | None:
+    found: Expr | None = None
+    for part in parts:
+        if part is None:
+            return None
+        found = part if found is None or same(found, part) else apply(Operator.MAXIMUM, found, part)
+    return found
