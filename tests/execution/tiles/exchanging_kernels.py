@@ -79,6 +79,15 @@ COLLECTIVES = (
         "n, m", lambda parts: [parts[-1], *parts[:-1]],
     ),
     on_ranks(
+        "collective_permute_implicit of as many channels as there are rows",
+        "gave, got = [], []\n"
+        "    for channel in range(n):\n"
+        "        gave.append([own[channel : channel + 1]])\n"
+        "        got.append([out[n - 1 - channel : n - channel]])\n"
+        "    ncc.collective_permute_implicit(srcs_by_channel=gave, dsts_by_channel=got, replica_group=groups)",
+        "n, m", lambda parts: [parts[-1][::-1], *(part[::-1] for part in parts[:-1])],
+    ),
+    on_ranks(
         "collective_permute_implicit_reduce",
         "ncc.collective_permute_implicit_reduce(srcs0_by_channel=[[own]], srcs1_by_channel=[[x]],"
         " dsts_by_channel=[[out]], replica_group=groups, op=nl.add)",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.frontends.nki.instructions import obstacles, on_tiles
 
-from portcheck.ir import Collective, CollectiveKind, Compute, Kernel, Operator, Symbol, operations
+from portcheck.core.dtype import INT64
+from portcheck.ir import Collective, CollectiveKind, Compute, Kernel, Loop, Operator, Symbol, operations
 
 
 def collectives(made: Kernel) -> list[Collective]:
@@ -69,4 +70,37 @@ def test_a_tile_is_sent_to_one_rank_and_taken_from_another() -> None:
 
 def test_ranks_that_are_not_known_are_left_out() -> None:
     [made] = collectives(on_tiles("ncc.all_reduce(srcs=[a], dsts=[p], replica_group=x.groups, op=nl.add)"))
+    assert (made.ranks, made.group_size) == ((), 0)
+
+
+CHANNELS = """
+tiles = []
+for c in range(m):
+    tiles.append([h[c]])
+others = []
+for c in range({length}):
+    others.append([h[c]])
+ncc.collective_permute_implicit(srcs_by_channel=tiles, dsts_by_channel={given}, replica_group=g)
+"""
+
+
+def test_tensors_of_which_it_is_not_known_how_many_there_are_are_exchanged_in_a_loop() -> None:
+    made = on_tiles(GROUP + CHANNELS.format(length="m", given="others"), parameters="x, y, m: int")
+    assert [op.kind for op in collectives(made)] == [CollectiveKind.RING]
+    [loop] = [op for op in made.body if isinstance(op, Loop) and op.body]
+    assert loop.values.stop == Symbol("m", INT64)
+
+
+@pytest.mark.parametrize(("length", "given"), [("m + 1", "others"), ("m", "[[h]]")])
+def test_as_many_must_be_given_as_are_received(length: str, given: str) -> None:
+    made = on_tiles(GROUP + CHANNELS.format(length=length, given=given), parameters="x, y, m: int")
+    assert any("collective_permute_implicit" in reason for reason in obstacles(made))
+    assert not any(isinstance(op, Collective) for op in operations(made.body))
+
+
+def test_groups_that_a_loop_makes_are_not_known() -> None:
+    body = "groups = []\nfor c in range(m):\n    groups.append([c, c + 1])\n"
+    [made] = collectives(
+        on_tiles(body + "ncc.all_reduce(srcs=[a], dsts=[p], replica_group=groups, op=nl.add)", parameters="x, m: int")
+    )
     assert (made.ranks, made.group_size) == ((), 0)

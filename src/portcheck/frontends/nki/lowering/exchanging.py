@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import FLOAT32
+from typing import TypeGuard
+
+from portcheck.core.dtype import FLOAT32, INT64
 from portcheck.frontends.nki.expressions.bind import Call, as_sizes, ir_operator
 from portcheck.frontends.nki.lowering.functions import operand_for, operator_for
 from portcheck.frontends.nki.state.failure import MisunderstoodError
-from portcheck.frontends.nki.values.arithmetic import known_int
+from portcheck.frontends.nki.values.arithmetic import known_int, same
 from portcheck.frontends.nki.values.data import (
     allocate,
     as_number,
@@ -19,10 +21,11 @@ from portcheck.frontends.nki.values.data import (
 )  # fmt: skip
 from portcheck.frontends.nki.values.leaves import leaves_of
 from portcheck.frontends.nki.values.operands import cast
+from portcheck.frontends.nki.values.series import element
 from portcheck.frontends.nki.values.tiles import View
 from portcheck.frontends.nki.values.values import NONE, Items, Value
 from portcheck.frontends.nki.values.views import access
-from portcheck.ir import Collective, CollectiveKind, Operator, Space, Symbol
+from portcheck.ir import Collective, CollectiveKind, Expr, Loop, Operator, Range, Space, Symbol, integer
 from portcheck.knowledge import Role, Semantics
 
 _KINDS = {
@@ -37,10 +40,25 @@ _KINDS = {
 
 
 def exchange(call: Call) -> Value:
-    """What every rank gives and gets, tensor by tensor."""
+    """What every rank gives and gets, tensor by tensor; one after the other where it is not known how many."""
+    length = _length(call)
+    if length is None:
+        _exchange(call, None)
+        return NONE
+    context = call.context
+    variable = context.bind_symbol("channel")
+    with context.builder.region() as body:
+        _exchange(call, Symbol(variable, INT64))
+    values = Range(start=integer(0), stop=length, step=integer(1))
+    context.builder.emit(Loop, via=call.via, variable=variable, values=values, body=tuple(body))
+    context.builder.end(variable)
+    return NONE
+
+
+def _exchange(call: Call, place: Expr | None) -> None:
     kind = _KINDS[call.api.semantics]
-    destinations = _tensors(call, Role.DESTINATION)
-    given = [_tensors(call, role) for role in (Role.SOURCES, Role.SOURCE, Role.OPERAND0, Role.OPERAND1)]
+    destinations = _tensors(call, Role.DESTINATION, place)
+    given = [_tensors(call, role, place) for role in _GIVEN]
     present = [tensors for tensors in given if tensors]
     if not present or any(len(tensors) != len(destinations) for tensors in present):
         raise MisunderstoodError("the tensors are not understood")
@@ -51,9 +69,21 @@ def exchange(call: Call) -> Value:
         if kind is CollectiveKind.RING and len(present) > 1:
             source = _combined(call, operator, source, present[1][position])
         _emit(call, kind, destination, source, operator if kind in _COMBINING else None, ranks, size)
-    return NONE
 
 
+def _length(call: Call) -> Expr | None:
+    """How many tensors there are, where a loop made the lists of them; None where each is known."""
+    values = [value for role in (Role.DESTINATION, *_GIVEN) for value in call.all(role)]
+    lists = [value.series for value in values if isinstance(value, Items) and not value.lost]
+    lengths = [series.length for series in lists if series is not None]
+    if not lengths:
+        return None
+    if len(lengths) != len(values) or not all(same(length, lengths[0]) for length in lengths):
+        raise MisunderstoodError("how many tensors there are is not understood")
+    return lengths[0]
+
+
+_GIVEN = (Role.SOURCES, Role.SOURCE, Role.OPERAND0, Role.OPERAND1)
 _COMBINING = (CollectiveKind.REDUCE, CollectiveKind.SCATTER)
 
 
@@ -110,11 +140,13 @@ def _program_axes(call: Call) -> tuple[int, ...]:
     return tuple(axes)
 
 
-def _tensors(call: Call, role: Role) -> list[View]:
-    """The tensors in an argument: one, a list, or a list of lists."""
+def _tensors(call: Call, role: Role, place: Expr | None) -> list[View]:
+    """The tensors in an argument: one, a list, or a list of lists; those at `place` of a list that a loop made."""
     found: list[View] = []
     for value in call.all(role):
-        for leaf in leaves_of(value):
+        series = value.series if isinstance(value, Items) and place is not None else None
+        taken = value if series is None or place is None else element(series, place)
+        for leaf in leaves_of(taken):
             view = as_view(call.context, leaf)
             if view is None:
                 raise MisunderstoodError("a tensor is not understood")
@@ -146,13 +178,19 @@ def _combined(call: Call, operator: Operator | None, first: View, second: View) 
 def _ranks(call: Call) -> tuple[tuple[int, ...], int]:
     """The ranks that take part and how many make a group; none where that is not known."""
     value = call.given(Role.RANKS) or call.given(Role.PATTERN)
-    groups = [as_sizes(call.context, item) for item in value.values] if isinstance(value, Items) else []
+    held = value.values if _is_written_out(value) else []
+    groups = [as_sizes(call.context, item) if _is_written_out(item) else None for item in held]
     numbers = [[known_int(rank) for rank in group or ()] for group in groups]
     ranks = [rank for group in numbers for rank in group if rank is not None]
     sizes = {len(group) for group in numbers}
     if not ranks or len(sizes) != 1 or len(ranks) != sum(map(len, numbers)):
         return (), 0
     return tuple(ranks), sizes.pop()
+
+
+def _is_written_out(value: Value | None) -> TypeGuard[Items]:
+    """Whether `value` is a list of which each element is known."""
+    return isinstance(value, Items) and not value.lost and value.series is None
 
 
 def group(call: Call) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from portcheck.core.dtype import INT64, DType
+from portcheck.frontends.nki.state.abbreviating import abbreviated
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import (
@@ -13,6 +14,7 @@ from portcheck.frontends.nki.values.arithmetic import (
     difference,
     divided,
     is_one,
+    is_small,
     is_zero,
     known_int,
     plus,
@@ -64,13 +66,19 @@ def strided(context: Context, view: View, pattern: Pattern, offset: Expr | None,
     if view.gathered:
         raise MisunderstoodError("a pattern over elements that are gathered", OpaqueKind.MEMORY)
     start = start_of(view)
-    start = plus(start, offset) if offset is not None else start
+    start = _short(context, plus(start, offset) if offset is not None else start)
+    pattern = [(_short(context, step), extent) for step, extent in pattern]
     dimensions = tuple(context.placeholder(extent, spread=is_zero(step)) for step, extent in pattern)
     steps = [integer(0) if item.spread else step for item, (step, _) in zip(dimensions, pattern, strict=True)]
     if moving is not None:
         return _gathered(context, view.buffer, dimensions, steps, start, moving)
     index = _by_dimension(view.buffer, dimensions, steps, start)
     return kept(View(view.buffer, dimensions, index or (_position(dimensions, steps, start),)))
+
+
+def _short(context: Context, number: Expr) -> Expr:
+    """`number`, with names for what is long in it where it is large: what is made of several must be kept."""
+    return number if is_small(number) else abbreviated(context, number, "offset")
 
 
 def _position(dimensions: Sequence[Dimension], steps: Sequence[Expr], start: Expr) -> Expr:
@@ -100,7 +108,7 @@ def _gathered(
         own = moving.scalar
     amount = symbol_for(found[0]) if found else own
     if amount is not None:
-        start = plus(start, times(amount, moving.step))
+        start = plus(start, times(amount, _short(context, moving.step)))
     return kept(View(buffer, tuple(dimensions), (_position(dimensions, steps, start),), found))
 
 
