@@ -82,3 +82,18 @@ def test_what_has_no_meaning_is_not_guessed(source: str) -> None:
 def test_what_is_written_through_a_view_of_bytes_is_written_to_its_base() -> None:
     made = on_tiles("nisa.dma_copy(dst=x.ap(pattern=[[512, 128], [1, 512]], dtype=nl.float32), src=a)")
     assert [parameter.constant for parameter in made.parameters if parameter.name == "x"] == [False]
+
+
+LONG = "s = m\n" + 7 * "s = s * (s + n)\n"
+"""A number of as many nodes as are kept."""
+
+
+def test_a_pattern_of_long_steps_has_names_for_them() -> None:
+    copied = "nisa.dma_copy(dst=y.ap(pattern=[[1, 2]] * 10), src=x.ap(pattern=[[s, 2]] * 10, offset=s))"
+    made = on_tiles(LONG + copied, parameters="x, y, n: int, m: int")
+    assert obstacles(made) == []
+    assert made.definitions
+    [copy] = [op for op in operations(made.body) if isinstance(op, Copy)]
+    assert len(list(subexpressions(copy.source.index[0]))) < 100
+    short = on_tiles(copied.replace("s,", "m,").replace("=s", "=m"), parameters="x, y, m: int")
+    assert short.definitions == ()

@@ -22,6 +22,8 @@ from portcheck.ir import (
 )
 
 SIZE_LIMIT = 512
+LARGEST = 8 * SIZE_LIMIT
+"""Nodes of an index that is kept."""
 DEPTH_LIMIT = 80
 """Levels of an expression that is kept; the text form and the walks over an expression reach a little further."""
 _SHIFT_LIMIT = 512
@@ -72,7 +74,7 @@ def is_small(expression: Expr) -> bool:
     return is_bounded(expression, SIZE_LIMIT)
 
 
-def is_bounded(expression: Expr, size: int = 8 * SIZE_LIMIT) -> bool:
+def is_bounded(expression: Expr, size: int = LARGEST) -> bool:
     """Whether `expression` has at most `size` nodes and DEPTH_LIMIT levels."""
     level, count = [expression], 0
     for _ in range(DEPTH_LIMIT):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portcheck.core.dtype import INT64, DType
 from portcheck.frontends.nki.state.abbreviating import abbreviated
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import (
+    LARGEST,
     constant_part,
     difference,
     divided,
+    is_bounded,
     is_one,
-    is_small,
     is_zero,
     known_int,
     plus,
@@ -66,8 +67,11 @@ def strided(context: Context, view: View, pattern: Pattern, offset: Expr | None,
     if view.gathered:
         raise MisunderstoodError("a pattern over elements that are gathered", OpaqueKind.MEMORY)
     start = start_of(view)
-    start = _short(context, plus(start, offset) if offset is not None else start)
-    pattern = [(_short(context, step), extent) for step, extent in pattern]
+    parts = len(pattern) + 2
+    start = _short(context, plus(start, offset) if offset is not None else start, parts)
+    pattern = [(_short(context, step, parts), extent) for step, extent in pattern]
+    if moving is not None:
+        moving = replace(moving, step=_short(context, moving.step, parts))
     dimensions = tuple(context.placeholder(extent, spread=is_zero(step)) for step, extent in pattern)
     steps = [integer(0) if item.spread else step for item, (step, _) in zip(dimensions, pattern, strict=True)]
     if moving is not None:
@@ -76,9 +80,10 @@ def strided(context: Context, view: View, pattern: Pattern, offset: Expr | None,
     return kept(View(view.buffer, dimensions, index or (_position(dimensions, steps, start),)))
 
 
-def _short(context: Context, number: Expr) -> Expr:
-    """`number`, with names for what is long in it where it is large: what is made of several must be kept."""
-    return number if is_small(number) else abbreviated(context, number, "offset")
+def _short(context: Context, number: Expr, parts: int) -> Expr:
+    """`number`, one of `parts` of an index, with names for what is long in it where the index must not be as large."""
+    is_short = is_bounded(number, LARGEST // (2 * parts))
+    return number if is_short else abbreviated(context, number, "offset")
 
 
 def _position(dimensions: Sequence[Dimension], steps: Sequence[Expr], start: Expr) -> Expr:
@@ -108,7 +113,7 @@ def _gathered(
         own = moving.scalar
     amount = symbol_for(found[0]) if found else own
     if amount is not None:
-        start = plus(start, times(amount, _short(context, moving.step)))
+        start = plus(start, times(amount, moving.step))
     return kept(View(buffer, tuple(dimensions), (_position(dimensions, steps, start),), found))
 
 
