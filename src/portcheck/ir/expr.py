@@ -14,6 +14,11 @@ from functools import lru_cache
 from portcheck.core.dtype import BOOL, INT32, INT64, DType
 from portcheck.ir.operators import PREDICATES, Operator
 
+_MOST_NODES = 1 << 62
+"""Nodes that are counted; an expression that holds another twice counts it twice."""
+_NOTED = 64
+"""Names in an expression that are kept beside it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Const:
@@ -44,16 +49,28 @@ class Apply:
     """An operator applied to expressions; `dtype` is that of the result.
 
     Integer results wrap to `dtype` where the language says so; a NaN-free mathematical integer otherwise.
-    Its hash is worked out once: expressions are keys again and again, and each holds others.
+    Its hash, its nodes and its levels are worked out once, and so are the names in it: they are asked for again and
+    again, and each expression holds others.
     """
 
     operator: Operator
     arguments: tuple[Expr, ...]
     dtype: DType
+    nodes: int = field(init=False, repr=False, compare=False)
+    levels: int = field(init=False, repr=False, compare=False)
     _hash: int = field(init=False, repr=False, compare=False)
+    _symbols: frozenset[str] | None = field(init=False, repr=False, compare=False)
+    _refs: frozenset[int] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.operator, self.arguments, self.dtype)))
+        inner = [argument for argument in self.arguments if isinstance(argument, Apply)]
+        nodes = 1 + len(self.arguments) - len(inner) + sum([argument.nodes for argument in inner])
+        note = object.__setattr__
+        note(self, "nodes", min(nodes, _MOST_NODES))
+        note(self, "levels", 1 + max([argument.levels for argument in inner], default=bool(self.arguments)))
+        note(self, "_hash", hash((self.operator, self.arguments, self.dtype)))
+        note(self, "_symbols", None)
+        note(self, "_refs", None)
 
     def __hash__(self) -> int:
         return self._hash
@@ -95,25 +112,58 @@ def subexpressions(expression: Expr) -> Iterator[Expr]:
 def symbols_in(expression: Expr) -> frozenset[str]:
     """The names of the symbols in `expression`."""
     if not isinstance(expression, Apply):
-        return frozenset((expression.name,)) if isinstance(expression, Symbol) else frozenset()
-    return frozenset([node.name for node in subexpressions(expression) if isinstance(node, Symbol)])
+        return frozenset((expression.name,)) if isinstance(expression, Symbol) else _NO_SYMBOLS
+    found = expression._symbols
+    if found is None:
+        _note_names(expression)
+        found = expression._symbols
+    return found if found is not None else _names_in(expression)[0]
 
 
 def refs_in(expression: Expr) -> frozenset[int]:
     """The ids of the operations whose results `expression` uses directly."""
     if not isinstance(expression, Apply):
-        return frozenset((expression.id,)) if isinstance(expression, Ref) else frozenset()
-    return frozenset([node.id for node in subexpressions(expression) if isinstance(node, Ref)])
+        return frozenset((expression.id,)) if isinstance(expression, Ref) else _NO_REFS
+    found = expression._refs
+    if found is None:
+        _note_names(expression)
+        found = expression._refs
+    return found if found is not None else _names_in(expression)[1]
+
+
+_NO_SYMBOLS: frozenset[str] = frozenset()
+_NO_REFS: frozenset[int] = frozenset()
+
+
+def _note_names(expression: Apply) -> None:
+    """Keeps the names in `expression` beside it, unless there are too many: a sum may have a new one at each level."""
+    symbols, refs = _names_in(expression)
+    if len(symbols) + len(refs) <= _NOTED:
+        object.__setattr__(expression, "_symbols", symbols)
+        object.__setattr__(expression, "_refs", refs)
+
+
+def _names_in(expression: Apply) -> tuple[frozenset[str], frozenset[int]]:
+    symbols, refs = set[str](), set[int]()
+    stack: list[Expr] = list(expression.arguments)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Symbol):
+            symbols.add(node.name)
+        elif isinstance(node, Ref):
+            refs.add(node.id)
+        elif isinstance(node, Apply):
+            if node._symbols is None or node._refs is None:
+                stack.extend(node.arguments)
+            else:
+                symbols |= node._symbols
+                refs |= node._refs
+    return frozenset(symbols), frozenset(refs)
 
 
 def is_within(expression: Expr, levels: int) -> bool:
     """Whether `expression` has at most `levels` levels; a constant or a symbol has one."""
-    level: list[Expr] = [expression]
-    for _ in range(levels):
-        level = [argument for node in level if isinstance(node, Apply) for argument in node.arguments]
-        if not level:
-            return True
-    return False
+    return (expression.levels if isinstance(expression, Apply) else 1) <= levels
 
 
 def substitute(expression: Expr, symbols: dict[str, Expr]) -> Expr:
@@ -133,7 +183,7 @@ def substitute(expression: Expr, symbols: dict[str, Expr]) -> Expr:
                 del made[first:]
                 is_same = all(new is old for new, old in zip(replaced, arguments, strict=True))
                 made.append(node if is_same else Apply(operator, replaced, dtype))
-            case Apply(arguments=arguments):
+            case Apply(arguments=arguments) if not symbols.keys().isdisjoint(symbols_in(node)):
                 pending.append((node, True))
                 pending.extend((argument, False) for argument in reversed(arguments))
             case _:

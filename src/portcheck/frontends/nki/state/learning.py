@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -43,9 +44,21 @@ class Known:
     whole: frozenset[str] = frozenset()
     ranges: Ranges = field(default_factory=Ranges)
     equal: dict[str, Polynomial] = field(default_factory=dict)
+    _forms: dict[Expr, Polynomial | None] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _by: tuple[object, ...] = field(init=False, repr=False, compare=False, default=())
+    """By what the forms were worked out that are kept."""
 
     def form(self, expression: Expr) -> Polynomial | None:
         """The canonical form of an integer expression; None for another, or one that is too large."""
+        by = (self.natural, self.whole, self.ranges, len(self.equal))
+        if len(self._by) != len(by) or not all(map(operator.is_, self._by, by)):
+            self._by = by
+            self._forms.clear()
+        if expression not in self._forms:
+            self._forms[expression] = self._form(expression)
+        return self._forms[expression]
+
+    def _form(self, expression: Expr) -> Polynomial | None:
         if not _is_whole(expression, self.whole) or _terms(expression) > _TERMS:
             return None
         symbols = dict(self.equal)

@@ -18,7 +18,6 @@ from portcheck.ir import (
     Symbol,
     apply,
     integer,
-    is_within,
 )
 
 SIZE_LIMIT = 512
@@ -76,13 +75,7 @@ def is_small(expression: Expr) -> bool:
 
 def is_bounded(expression: Expr, size: int = LARGEST) -> bool:
     """Whether `expression` has at most `size` nodes and DEPTH_LIMIT levels."""
-    level, count = [expression], 0
-    for _ in range(DEPTH_LIMIT):
-        count += len(level)
-        level = [argument for node in level if isinstance(node, Apply) for argument in node.arguments]
-        if not level or count > size:
-            break
-    return not level and count <= size
+    return not isinstance(expression, Apply) or (expression.nodes <= size and expression.levels <= DEPTH_LIMIT)
 
 
 def binary(operator: Operator, left: Expr, right: Expr) -> Expr | None:
@@ -116,7 +109,7 @@ def constant_part(expression: Expr) -> int | None:
     """The value of `expression` if all its symbols cancel, else None."""
     if isinstance(expression, Const):
         return int(expression.value) if isinstance(expression.value, int) else None
-    if not isinstance(expression, Apply) or not is_within(expression, DEPTH_LIMIT):
+    if not isinstance(expression, Apply) or expression.levels > DEPTH_LIMIT:
         return None
     return _constant_part(expression)
 
@@ -248,9 +241,16 @@ def _multiplied(left: Polynomial, right: Polynomial) -> Polynomial:
     total: Polynomial = {}
     for first, factor in left.items():
         for second, other in right.items():
-            term = tuple(sorted((*first, *second), key=repr))
+            term = (*first, *second)
+            term = tuple(sorted(term, key=_text)) if len(term) > 1 else term
             total[term] = total.get(term, 0) + factor * other
     return _without_zeros(total)
+
+
+@lru_cache(maxsize=1 << 12)
+def _text(factor: Expr) -> str:
+    """What orders the factors of a product."""
+    return repr(factor)
 
 
 def _without_zeros(terms: Mapping[tuple[Expr, ...], int]) -> Polynomial:
