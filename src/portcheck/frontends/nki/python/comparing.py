@@ -191,7 +191,7 @@ def _of_name(context: Context, left: Value, right: Value) -> Expr:
     assert isinstance(kind, Format) and isinstance(text, Text)
     named = as_dtype(context, text)
     flag = _of_dtype(context, kind.dtype, named) if named is not None else None
-    return flag if flag is not None else flag_called(f"{kind.dtype} == {text.value!r}")
+    return flag if flag is not None else _is_called(context, kind.dtype, repr(text.value))
 
 
 def _of_dtype(context: Context, one: DType, other: DType) -> Expr | None:
@@ -201,10 +201,15 @@ def _of_dtype(context: Context, one: DType, other: DType) -> Expr | None:
     first, second = (one, other) if one.is_symbolic else (other, one)
     if second.is_symbolic:
         return flag_called(" == ".join(sorted((first.name, second.name))))
-    others = (name for name in context.knowledge.dtypes.by_name if name != second.name)
-    if any(context.holding.get(flag_called(f"{first} == {name}")) for name in others):
-        return literal(False)
-    return flag_called(f"{first} == {second}")
+    return _is_called(context, first, second.name)
+
+
+def _is_called(context: Context, dtype: DType, name: str) -> Expr:
+    """Whether a dtype that nothing states is the one called `name`; it has one name only."""
+    flag = flag_called(f"{dtype} == {name}")
+    context.clauses.exclude((*(flag_called(f"{dtype} == {other}") for other in context.knowledge.dtypes.by_name), flag))
+    others = (other for other in context.clauses.excluded_by(flag) if other != flag)
+    return literal(False) if any(context.holding.get(other) for other in others) else flag
 
 
 def _of_format(context: Context, value: KernelParameter, other: Format | External) -> Expr | None:

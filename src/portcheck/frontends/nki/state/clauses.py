@@ -75,8 +75,16 @@ class Clauses:
         self.held = (*self.held, *clauses_of(condition))
 
     def exclude(self, conditions: tuple[Expr, ...]) -> None:
-        """At most one of `conditions` holds, whatever is asserted."""
-        self._groups.update(dict.fromkeys(conditions, conditions))
+        """At most one of `conditions` holds, and of those they excluded before, whatever is asserted."""
+        if all(item in self._groups for item in conditions):
+            return
+        before = (other for item in conditions for other in self._groups.get(item, ()))
+        group = tuple(dict.fromkeys((*conditions, *before)))
+        self._groups.update(dict.fromkeys(group, group))
+
+    def excluded_by(self, condition: Expr) -> tuple[Expr, ...]:
+        """The conditions of which at most one holds, `condition` being one of them."""
+        return self._groups.get(condition, ())
 
     def leave(self, before: tuple[Clause, ...], condition: Expr, holds: bool) -> None:
         """An arm ends in which `condition` holds, or does not: what was asserted in it is so there only."""

@@ -13,6 +13,7 @@ from portcheck.frontends.nki.loops.carrying import end_of_body
 from portcheck.frontends.nki.loops.slots import standing
 from portcheck.frontends.nki.source.returns import returns_as_breaks
 from portcheck.frontends.nki.source.trees import children, read_outside
+from portcheck.frontends.nki.state.cases import by_cases
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.flow import Flow, FlowKind
 from portcheck.frontends.nki.state.frame import Frame
@@ -43,6 +44,9 @@ def run_if(context: Context, frame: Frame, statement: cst.If, rest: Sequence[cst
     if _only_raises(otherwise):
         context.assert_that(condition, "if")
         return _run_only(context, frame, then, rest)
+    decided = by_cases(context, condition)
+    if decided is not None:
+        return _run_only(context, frame, then if decided else otherwise, rest)
     excluded = _excluded(context, condition)
     if excluded is not None:
         return _only(context, frame, condition, not excluded, otherwise if excluded else then, rest)

@@ -189,10 +189,11 @@ def _lasting(context: Context, body: list[Op], value: Value) -> Value | None:
 
 
 def _moved_out(context: Context, body: list[Op], view: View) -> bool:
-    """Allocates the tile of an arm before the branch instead, where its size is known there."""
+    """Allocates the tile of an arm before the branch instead, where its size, and what it shows, are known there."""
     for op in body:
-        if isinstance(op, Alloc) and op.name == view.buffer.name and not op.base:
-            if not all(map(context.builder.sees, op.type.shape)):
+        if isinstance(op, Alloc) and op.name == view.buffer.name:
+            shows_known = not op.base or op.base in context.facts or context.builder.sees_buffer(op.base)
+            if not shows_known or not all(map(context.builder.sees, op.type.shape)):
                 return False
             body.remove(op)
             context.builder.adopt([op])
