@@ -59,12 +59,59 @@ def k(n):
     return out
 """
 )
+ONE_PARTITION = (
+    NEW
+    + """
+def k(x):
+    counted = nl.ndarray((1, 12), dtype=nl.int32, buffer=nl.sbuf)
+    nisa.iota(dst=counted, pattern=[[1, 12]])
+    a = nl.ndarray((1, 12), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x[0:1, 0:12])
+    t = nl.ndarray((1, 32), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.memset(dst=t, value=-1.0)
+    nisa.scalar_tensor_tensor(dst=t.ap([[32, 1], [8, 3], [1, 4]]), data=a, op0=nl.multiply, operand0=2.0, op1=nl.add,
+                              operand1=counted)
+    out = nl.ndarray((1, 32), dtype=nl.float32, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=t)
+    return out
+"""
+)
+THERE_AND_BACK = (
+    NEW.replace("@nki.jit", "class Tiles:\n    def __init__(self, t):\n        self.t = t\n\n\n@nki.jit")
+    + """
+def k(x, n: int):
+    tiles = Tiles(nl.ndarray((8, 3, 4), dtype=nl.float32, buffer=nl.sbuf))
+    nisa.dma_copy(dst=tiles.t, src=x[0:8, 0:12])
+    for i in range(n):
+        tiles.t = tiles.t.reshape((8, 12))
+        nisa.tensor_scalar(dst=tiles.t[:, 5:12], data=tiles.t[:, 0:7], op0=nl.add, operand0=1.0)
+        tiles.t = tiles.t.reshape((8, 3, 4))
+        nisa.tensor_scalar(dst=tiles.t[:, 1, :], data=tiles.t[:, 2, :], op0=nl.multiply, operand0=2.0)
+    out = nl.ndarray((8, 12), dtype=nl.float32, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=tiles.t)
+    return out
+"""
+)
 NUMBERS = np.array([[1, -2, 300, -300, (1 << 24) + 1, -(1 << 31)]], np.int32)
 
 
 def _beside(given: Arrays) -> tuple[Any]:
     x, y = given["x"], given["y"]
     return (np.concatenate([x - y, 2 * y + x]),)
+
+
+def _spread(given: Arrays) -> tuple[Any]:
+    found = np.full((1, 32), -1.0)
+    found.reshape(1, 4, 8)[:, :3, :4] = (2 * given["x"] + np.arange(12)).reshape(1, 3, 4)
+    return (found,)
+
+
+def _there_and_back(given: Arrays) -> tuple[Any]:
+    t = given["x"].copy()
+    for _ in range(given["n"]):
+        t[:, 5:12] = t[:, 0:7] + 1
+        t[:, 4:8] = 2 * t[:, 8:12]
+    return (t,)
 
 
 def _affine(given: Arrays) -> tuple[Any]:
@@ -79,6 +126,11 @@ CASES = (
     Case(
         "tiles of other shapes beside each other", BESIDE,
         {"x": np.round(normal(1, 8, 12) * 8), "y": np.round(normal(2, 8, 12) * 8)}, _beside,
+    ),
+    Case("a tile of one partition put into parts of another", ONE_PARTITION, {"x": normal(4, 1, 12)}, _spread),
+    Case(
+        "a tile that is in another shape for a part of each round", THERE_AND_BACK,
+        {"x": np.round(normal(5, 8, 12) * 8), "n": 3}, _there_and_back,
     ),
     Case("affine patterns that are not the shape of the tile", AFFINE, {"x": normal(3, 8, 24)}, _affine),
     Case(

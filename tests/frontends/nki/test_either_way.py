@@ -270,3 +270,25 @@ def test_what_was_chosen_by_a_condition_is_not_chosen_by_it_again() -> None:
     assert opaques(made) == []
     found = next(op for op in operations(made.body) if isinstance(op, Branch))
     assert found.condition == Symbol("flag", BOOL)
+
+
+SHOWN = (
+    NEW + "def k(x, flag: bool):\n"
+    "    t = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+    "    nisa.dma_copy(dst=t, src=x)\n"
+    "    if flag:\n        bits = t.view(nl.int32)\n"
+    "    else:\n        bits = t.view(nl.int8)\n"
+    "    first = bits[:, 0:8]\n"
+    "    out = nl.ndarray((4, 8), dtype=nl.int32, buffer=nl.shared_hbm)\n"
+    "    u = nl.ndarray((4, 8), dtype=nl.int32, buffer=nl.sbuf)\n"
+    "    nisa.tensor_copy(dst=u, src=first)\n"
+    "    nisa.dma_copy(dst=out, src=u)\n"
+    "    return out\n"
+)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_the_bits_of_a_tile_are_shown_as_either_of_two_formats(flag: bool) -> None:
+    x = normal(1, 4, 8)
+    wanted = x.view(np.int32) if flag else x.view(np.int8)[:, 0:8]
+    assert np.array_equal(executed(SHOWN, {"x": x, "flag": flag}).results[0], wanted)

@@ -48,6 +48,41 @@ def pass_on(s):
     foreign(s)
 
 
+class V:
+    def __init__(self, s):
+        self.k, self.n = s.k, s.n
+
+    def __eq__(self, other):
+        made = V(self)
+        made.k = 4
+        return made.k == other
+
+
+def copied(s):
+    made = V(s)
+    made.k = 5
+    return made
+
+
+def copied_or(s, made):
+    if s.k:
+        made = V(s)
+    made.k = 5
+
+
+def picked(s):
+    made = same(s)
+    made.k = 5
+
+
+def same(s):
+    return s
+
+
+def again(s):
+    s.__init__()
+
+
 def change(s):
     s.n = 2
     s.inner.n = 3
@@ -59,6 +94,8 @@ STAYS = {
     "one of an object that is only looked at": ("s.look()", "s.n"),
     "one that a function does not assign": ("change(s)", "s.k"),
     "one of an object that cannot change": ("foreign(f)", "f.k"),
+    "one of another object that a function makes": ("copied(s)", "s.k"),
+    "one that is set where an object is made": ("z = V(s)", "s.k"),
     "a list beside an object": ("s.n = 4", "s.rows[0]"),
 }
 CHANGES = {
@@ -66,6 +103,9 @@ CHANGES = {
     "one that a method assigns": ("s.more()", "s.n"),
     "one that a property sets": ("s.size = 4", "s.k"),
     "one that a function assigns": ("change(s)", "s.n"),
+    "one of what may be an object that a function makes": ("copied_or(t, s)", "s.k"),
+    "one of an object that another function gives": ("picked(s)", "s.k"),
+    "one of an object that is made again": ("again(s)", "s.k"),
     "one of an object in an object": ("change(s)", "t.n"),
     "one that is assigned in a tuple": ("s.n, z = 4, 5", "s.n"),
     "one that is set by its name": ("set_by_name(s)", "s.k"),

@@ -57,7 +57,7 @@ class _Cases:
         test = _open_test(condition, facts)
         if test is None:
             self.splits = 0
-            if self._agrees(facts) and self._can_be(facts):
+            if self._can_be(facts):
                 self.count += 1
                 yield _taken(condition, facts) if self.count <= _CASES else None
             return
@@ -76,14 +76,18 @@ class _Cases:
         self.splits += 1
         if self.splits > _SPLITS:
             return True
+        if not self._agrees(facts):
+            return False
         for key, holds in facts.items():
             clause = literals_of(key, holds) if isinstance(key, Apply) else ()
             if len(clause) > 1 and not any(answer(item, facts) is side for item, side in clause):
                 return self._can_one_be([item for item, _ in clause if answer(item, facts) is None], facts)
-        return True
+        tests = (_open_test(condition, facts) for condition, _ in self.known)
+        test = next((test for test in tests if test is not None), None)
+        return test is None or self._can_one_be([test], facts)
 
     def _can_one_be(self, conditions: list[Expr], facts: Facts) -> bool:
-        """As `_can_be` where one of several conditions is as it has to be, and these are open."""
+        """As `_can_be` where these of the conditions are open of which one has to be as something says."""
         if not conditions:
             return False
         sides = (self.context.clauses.with_consequences(facts, conditions[0], holds) for holds in (True, False))

@@ -13,7 +13,7 @@ from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.values.ages import new_age
 from portcheck.frontends.nki.values.arithmetic import same
-from portcheck.frontends.nki.values.tiles import Grid
+from portcheck.frontends.nki.values.tiles import Grid, View
 from portcheck.frontends.nki.values.values import Either, Items, Key, Series, Table, Value
 from portcheck.ir import Apply, Const, Expr, Ref, Symbol, substitute
 
@@ -156,17 +156,34 @@ def _equal(item: Changing, state: State) -> bool:
 
 
 def alike(one: Value, other: Value) -> bool:
-    """Whether both are the same object, or certainly equal numbers, or a choice of those by the same condition."""
+    """Whether both are the same object, or certainly equal numbers, tiles, or a choice of those by one condition."""
     if one is other:
         return True
     if isinstance(one, Const | Symbol | Ref | Apply) and isinstance(other, Const | Symbol | Ref | Apply):
         return one.dtype == other.dtype and same(one, other)
     if isinstance(one, Grid) and isinstance(other, Grid):
         return _are_one_grid(one, other)
+    if isinstance(one, View) and isinstance(other, View):
+        return one == other or _are_one_view(one, other)
     if isinstance(one, Either) and isinstance(other, Either):
         is_one = one.condition == other.condition
         return is_one and alike(one.first, other.first) and alike(one.second, other.second)
     return not isinstance(one, Items) and one == other
+
+
+def _are_one_view(one: View, other: View) -> bool:
+    """Whether both are the same elements in the same places, whatever the positions are called."""
+    counts = len(one.dimensions), len(one.index)
+    if one.buffer != other.buffer or one.gathered or other.gathered:
+        return False
+    if counts != (len(other.dimensions), len(other.index)):
+        return False
+    names: dict[str, Expr] = {}
+    for left, right in zip(one.dimensions, other.dimensions, strict=True):
+        if left.spread != right.spread or not same(left.extent, right.extent):
+            return False
+        names[left.symbol] = Symbol(right.symbol, INT64)
+    return all(same(substitute(left, names), right) for left, right in zip(one.index, other.index, strict=True))
 
 
 def _are_one_grid(one: Grid, other: Grid) -> bool:

@@ -327,8 +327,8 @@ def note_written(context: Context, view: View) -> None:
 
 
 def _fitted(context: Context, view: View, shape: tuple[Expr, ...]) -> View:
-    """`view` without or with dimensions of extent 1, so that it has the rank of `shape`."""
-    position = len(view.dimensions) - 1
+    """`view` without or with dimensions of extent 1, so that it has the rank of `shape`, or laid out as that is."""
+    whole, position = view, len(view.dimensions) - 1
     while shape and len(view.dimensions) > len(shape) and position >= 0:
         if is_one(view.dimensions[position].extent):
             selectors = [integer(0) if at == position else Stretch(None, None) for at in range(len(view.dimensions))]
@@ -339,8 +339,9 @@ def _fitted(context: Context, view: View, shape: tuple[Expr, ...]) -> View:
         view = select(context, view, [*(Stretch(None, None) for _ in shape), integer(0)]) or view
     while len(view.dimensions) < len(shape) and _has_extra_one(view, shape):
         view = expand(context, view, len(view.dimensions))
-    if len(view.dimensions) > 1 < len(shape) and misfit(shape, view.shape) and is_as_long(view.shape, shape):
-        view = reshape(context, view, shape)
+    for tile in (view, whole) if misfit(shape, view.shape) else ():
+        if len(tile.dimensions) > 1 < len(shape) and is_as_long(tile.shape, shape):
+            return reshape(context, tile, shape)
     return view
 
 

@@ -23,6 +23,7 @@ from portcheck.frontends.nki.values.arithmetic import (
     times,
 )  # fmt: skip
 from portcheck.frontends.nki.values.tiles import Buffer, Dimension, Grid, View
+from portcheck.frontends.nki.values.undoing import undone
 from portcheck.frontends.nki.values.values import Dots, Nothing, Stretch
 from portcheck.ir import (
     PREDICATES,
@@ -191,7 +192,7 @@ def reshape(context: Context, view: View, shape: Sequence[Expr]) -> View:
         inner = product(tuple(item.extent for item in old[position + 1 :]))
         outer = offset if is_one(inner) else apply(Operator.FLOOR_DIVIDE, offset, inner)
         replaced[dimension.symbol] = outer if position == 0 else apply(Operator.FLOOR_MODULO, outer, dimension.extent)
-    return kept(moved(view, dimensions, replaced))
+    return kept(undone(moved(view, dimensions, replaced)))
 
 
 def _put_zero(dimension: Dimension, replaced: dict[str, Expr]) -> bool:
