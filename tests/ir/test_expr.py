@@ -16,6 +16,7 @@ from portcheck.ir import (
     ONE,
     PREDICATES,
     ROUNDING_FREE,
+    Apply,
     Barrier,
     Builder,
     Cast,
@@ -88,6 +89,25 @@ def test_substitution_reaches_the_bottom_of_a_deep_tree_and_shares_what_stays() 
     assert sum(1 for _ in subexpressions(changed)) == 100_001
     assert symbols_in(changed) == {"b"}
     assert substitute(deep, {"c": ONE}) is deep
+
+
+def test_names_are_found_and_replaced_in_a_sum_of_more_of_them_than_are_kept_beside_it() -> None:
+    names = [f"n{number}" for number in range(200)]
+    total: Expr = Ref(1, INT32)
+    for name in names:
+        total = apply(Operator.ADD, total, Symbol(name, INT32))
+    assert symbols_in(total) == set(names)
+    assert refs_in(apply(Operator.ADD, total, Ref(2, INT32))) == {1, 2}
+    assert symbols_in(substitute(total, {"n0": B, "n150": A})) == {*names, "a", "b"} - {"n0", "n150"}
+
+
+def test_nodes_of_an_expression_are_counted_wherever_they_stand() -> None:
+    assert (SUM.nodes, SUM.levels) == (5, 3)
+    twice: Expr = A
+    for _ in range(100):
+        twice = apply(Operator.ADD, twice, twice)
+    assert isinstance(twice, Apply)
+    assert twice.nodes >= 1 << 62
 
 
 @pytest.mark.parametrize(("levels", "expected"), [(0, False), (2, False), (3, True), (99, True)])

@@ -7,9 +7,10 @@ on data is a `Compute` operation, because it has a place in the source and a rou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from portcheck.core.dtype import BOOL, INT32, INT64, DType
 from portcheck.ir.operators import PREDICATES, Operator
@@ -59,8 +60,7 @@ class Apply:
     nodes: int = field(init=False, repr=False, compare=False)
     levels: int = field(init=False, repr=False, compare=False)
     _hash: int = field(init=False, repr=False, compare=False)
-    _symbols: frozenset[str] | None = field(init=False, repr=False, compare=False)
-    _refs: frozenset[int] | None = field(init=False, repr=False, compare=False)
+    _names: _Names | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         inner = [argument for argument in self.arguments if isinstance(argument, Apply)]
@@ -69,8 +69,7 @@ class Apply:
         note(self, "nodes", min(nodes, _MOST_NODES))
         note(self, "levels", 1 + max([argument.levels for argument in inner], default=bool(self.arguments)))
         note(self, "_hash", hash((self.operator, self.arguments, self.dtype)))
-        note(self, "_symbols", None)
-        note(self, "_refs", None)
+        note(self, "_names", None)
 
     def __hash__(self) -> int:
         return self._hash
@@ -112,53 +111,77 @@ def subexpressions(expression: Expr) -> Iterator[Expr]:
 def symbols_in(expression: Expr) -> frozenset[str]:
     """The names of the symbols in `expression`."""
     if not isinstance(expression, Apply):
-        return frozenset((expression.name,)) if isinstance(expression, Symbol) else _NO_SYMBOLS
-    found = expression._symbols
-    if found is None:
-        _note_names(expression)
-        found = expression._symbols
-    return found if found is not None else _names_in(expression)[0]
+        return frozenset((expression.name,)) if isinstance(expression, Symbol) else _NO_NAMES.symbols
+    return _names_in(expression).symbols
 
 
 def refs_in(expression: Expr) -> frozenset[int]:
     """The ids of the operations whose results `expression` uses directly."""
     if not isinstance(expression, Apply):
-        return frozenset((expression.id,)) if isinstance(expression, Ref) else _NO_REFS
-    found = expression._refs
-    if found is None:
-        _note_names(expression)
-        found = expression._refs
-    return found if found is not None else _names_in(expression)[1]
+        return frozenset((expression.id,)) if isinstance(expression, Ref) else _NO_NAMES.refs
+    return _names_in(expression).refs
 
 
-_NO_SYMBOLS: frozenset[str] = frozenset()
-_NO_REFS: frozenset[int] = frozenset()
+class _Names(NamedTuple):
+    """The symbols and the results that an expression names; where `are_many`, not all of them."""
+
+    symbols: frozenset[str]
+    refs: frozenset[int]
+    are_many: bool = False
 
 
-def _note_names(expression: Apply) -> None:
-    """Keeps the names in `expression` beside it, unless there are too many: a sum may have a new one at each level."""
-    symbols, refs = _names_in(expression)
-    if len(symbols) + len(refs) <= _NOTED:
-        object.__setattr__(expression, "_symbols", symbols)
-        object.__setattr__(expression, "_refs", refs)
+_NO_NAMES = _Names(frozenset(), frozenset())
 
 
-def _names_in(expression: Apply) -> tuple[frozenset[str], frozenset[int]]:
-    symbols, refs = set[str](), set[int]()
-    stack: list[Expr] = list(expression.arguments)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Symbol):
-            symbols.add(node.name)
-        elif isinstance(node, Ref):
-            refs.add(node.id)
-        elif isinstance(node, Apply):
-            if node._symbols is None or node._refs is None:
-                stack.extend(node.arguments)
-            else:
-                symbols |= node._symbols
-                refs |= node._refs
-    return frozenset(symbols), frozenset(refs)
+def _names_in(expression: Apply) -> _Names:
+    noted = _noted_names(expression)
+    if not noted.are_many:
+        return noted
+    parts = list(subexpressions(expression))
+    return _Names(
+        frozenset(part.name for part in parts if isinstance(part, Symbol)),
+        frozenset(part.id for part in parts if isinstance(part, Ref)),
+    )
+
+
+def _noted_names(expression: Apply) -> _Names:
+    """The names in `expression` as they are kept beside it, and beside each expression in it."""
+    pending = [expression]
+    while pending:
+        node = pending[-1]
+        inner = [part for part in node.arguments if isinstance(part, Apply) and part._names is None]
+        pending.extend(inner)
+        if not inner:
+            object.__setattr__(pending.pop(), "_names", _united(map(_names_at, node.arguments)))
+    return _names_at(expression)
+
+
+def _names_at(node: Expr) -> _Names:
+    match node:
+        case Symbol(name):
+            return _Names(frozenset((name,)), _NO_NAMES.refs)
+        case Ref(id):
+            return _Names(_NO_NAMES.symbols, frozenset((id,)))
+        case Apply(_names=_Names() as names):
+            return names
+        case _:
+            return _NO_NAMES
+
+
+def _united(parts: Iterable[_Names]) -> _Names:
+    """All the names of `parts`, unless they are too many to be kept at each level of a long sum."""
+    found = _NO_NAMES
+    for part in parts:
+        if part.symbols <= found.symbols and part.refs <= found.refs:
+            continue
+        is_all = found.symbols <= part.symbols and found.refs <= part.refs
+        found = part if is_all else _Names(found.symbols | part.symbols, found.refs | part.refs, found.are_many)
+        if part.are_many or len(found.symbols) + len(found.refs) > _NOTED:
+            return _MANY
+    return found
+
+
+_MANY = _Names(frozenset(), frozenset(), True)
 
 
 def is_within(expression: Expr, levels: int) -> bool:
@@ -183,12 +206,17 @@ def substitute(expression: Expr, symbols: dict[str, Expr]) -> Expr:
                 del made[first:]
                 is_same = all(new is old for new, old in zip(replaced, arguments, strict=True))
                 made.append(node if is_same else Apply(operator, replaced, dtype))
-            case Apply(arguments=arguments) if not symbols.keys().isdisjoint(symbols_in(node)):
+            case Apply(arguments=arguments) if _may_name(node, symbols):
                 pending.append((node, True))
                 pending.extend((argument, False) for argument in reversed(arguments))
             case _:
                 made.append(node)
     return made[0]
+
+
+def _may_name(expression: Apply, symbols: Collection[str]) -> bool:
+    names = _noted_names(expression)
+    return names.are_many or not names.symbols.isdisjoint(symbols)
 
 
 ZERO = integer(0, INT32)
