@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
+import numpy as np
 import pytest
+from tests.execution.tiles.ports import executed
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
@@ -87,3 +92,47 @@ def test_what_differs_from_round_to_round_is_no_number_of_its_own() -> None:
     body = "for i in range(limit):\n    u = nl.ndarray((128, x.shape[i] + 1), dtype=nl.float32, buffer=nl.sbuf)"
     _, _, opaque = extents(body, "4")
     assert opaque > 0
+
+
+STEPS = "        n = (n * m + n // (m + 1)) % 97\n" * 9
+LARGE = f"""
+n = m
+if f:
+    if h:
+{STEPS}
+    else:
+        n = n + 5
+{STEPS}
+    if k:
+        n = n + 1
+if g:
+    if f:
+        n = n + 2
+n = n % 5
+"""
+COUNTING = """
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+@nki.jit
+def kernel(x, m: int, f: bool, g: bool, h: bool, k: bool):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=x)
+{body}
+    for i in range(n):
+        nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=1.0)
+    nisa.dma_copy(dst=out, src=t)
+    return out
+"""
+
+
+def test_a_large_number_of_one_arm_and_a_parameter_of_the_other_are_one_number() -> None:
+    port = COUNTING.replace("{body}", "".join(f"    {line}\n" for line in LARGE.strip().splitlines()))
+    given = np.zeros((4, 2), dtype=np.float32)
+    for flags in itertools.product((False, True), repeat=4):
+        names: dict[str, Any] = {"m": 3, **dict(zip("fghk", flags, strict=True))}
+        done = executed(port, {"x": given, **names})
+        exec(LARGE, {}, names)
+        np.testing.assert_array_equal(done.results[0], given + names["n"])

@@ -55,15 +55,29 @@ def test_a_function_is_given_the_object_that_it_asks_for() -> None:
     np.testing.assert_array_equal(done.results[0], given[:3])
 
 
+@pytest.mark.parametrize("annotation", ["nl.ndarray", "object"])
+def test_a_function_asks_for_an_object_by_a_method_that_no_tensor_has(annotation: str) -> None:
+    given = np.arange(24, dtype=np.float32).reshape(6, 4)
+    head = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n\n" + CLASSES.format(annotation)
+    done = executed(head + KERNEL, {"x": given[:3], "s.weights": given})
+    np.testing.assert_array_equal(done.results[0], given[:3])
+
+
+OTHER = "\n\nclass Other(nl.NKIObject):\n    def __init__(self, inner):\n        self.inner = inner\n{}"
+TILE = "\n    def tile(self, rows):\n        return self.inner[0:rows]\n"
+VIEWED = "\n\ndef viewed(strip, rows):\n    whole = strip.ap([[8, 128], [1, 8]])\n    return strip.tile(rows)\n"
+
+
 @pytest.mark.parametrize(
-    ("annotation", "parameters", "call"),
+    ("annotation", "after", "parameters", "call"),
     {
-        "a function that asks for none": ("object", "x, s: Settings", "tile_of(s.weights, 128)"),
-        "a tensor that is no part": ("Strip", "x, s: nl.ndarray", "tile_of(s, 128)"),
+        "a method that two classes have": ("object", OTHER.format(TILE), "x, s: Settings", "tile_of(s.weights, 128)"),
+        "a method of a tensor beside it": ("object", VIEWED, "x, s: Settings", "viewed(s.weights, 128)"),
+        "a tensor that is no part": ("Strip", "", "x, s: nl.ndarray", "tile_of(s, 128)"),
     }.values(),
 )
-def test_another_tensor_stays_one(annotation: str, parameters: str, call: str) -> None:
-    made = program(f"nisa.dma_copy(dst=a, src={call})", CLASSES.format(annotation), parameters)
+def test_another_tensor_stays_one(annotation: str, after: str, parameters: str, call: str) -> None:
+    made = program(f"nisa.dma_copy(dst=a, src={call})", CLASSES.format(annotation) + after, parameters)
     assert opaques(made.kernels[0])
     assert NOTE not in made.notes
 

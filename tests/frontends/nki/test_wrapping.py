@@ -73,6 +73,68 @@ def test_it_is_no_such_object_where_that_is_not_the_only_answer(before: str, ask
     assert (parameter.name, parameter.is_buffer) == ("strip", True)
 
 
+ROWS = """
+from dataclasses import dataclass
+from typing import Optional
+
+
+class Rows(nl.NKIObject):
+    def __init__(self, inner: nl.ndarray):
+        self.inner = inner
+        self.first = 0
+        self.count = inner.shape[0]
+
+    def slice(self, dim: int, start: int, end: int):
+        made = Rows(self.inner)
+        made.first, made.count = self.first + start, end - start
+        return made
+
+    def tile(self):
+        return self.inner[self.first : self.first + self.count, 0 : self.inner.shape[1]]
+
+
+@dataclass
+class Settings:
+    weights: {}
+"""
+SLICED = """
+
+@nki.jit
+def kernel(x, s: Settings):
+    rows, columns = x.shape
+    out = nl.ndarray((2, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x[0:2, :])
+    if s.weights is not None:
+        part = s.weights.slice(dim=0, start=1, end=5).slice(dim=0, start=1, end=3)
+        nisa.dma_copy(dst=out, src=part.tile())
+    return out
+"""
+IMPORTS = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n\n"
+
+
+@pytest.mark.parametrize("annotation", ["nl.ndarray", "Optional[nl.ndarray]"])
+def test_a_part_is_an_object_where_a_method_that_no_tensor_has_says_so(annotation: str) -> None:
+    given = np.arange(24, dtype=np.float32).reshape(6, 4)
+    done = executed(
+        IMPORTS + ROWS.format(annotation) + SLICED, {"x": -given, "s.weights.inner": given, "s.weights is None": 0}
+    )
+    np.testing.assert_array_equal(done.results[0], given[2:4])
+
+
+def test_a_part_that_may_be_missing_may_be_missing_as_an_object() -> None:
+    port = SourceFile("port.py", IMPORTS + ROWS.format("Optional[nl.ndarray]") + SLICED)
+    made = read_nki(port, NkiOptions()).lower(["kernel"]).kernels[0]
+    assert opaques(made) == []
+    assert [type(op).__name__ for op in made.body].count("Branch") == 1
+
+
+@pytest.mark.parametrize("also", ["s.weights.ap([[8, 128], [1, 8]])", "s.weights[0:128, 0:8]"])
+def test_a_part_is_a_tensor_where_it_is_used_as_one_too(also: str) -> None:
+    body = f"part = s.weights.slice(dim=0, start=0, end=128).tile()\nnisa.dma_copy(dst=a, src={also})"
+    made = program(body, ROWS.format("nl.ndarray"), "s: Settings").kernels[0]
+    assert [item.name for item in made.parameters] == ["s", "s.weights"]
+
+
 @pytest.mark.parametrize("asked", ["shape", "dtype", "strides", "offset"])
 def test_what_every_tensor_has_says_nothing(asked: str) -> None:
     before = STRIP.replace("first: int", "strides: tuple\n    offset: int\n    dtype: object")

@@ -211,6 +211,7 @@ def _of_parameter(context: Context, name: str, chosen: Sequence[Value], text: st
             place = known_int(number)
             is_counted = place is not None and place >= 0
             return part_of(context, f"{name}[{place}]", INT64) if is_counted else context.free_symbol(text)
+    context.facts[name].used.add("__getitem__")
     view = indexed(context, Parameter(name), chosen)
     if view is None:
         _refuse(context, name, chosen)

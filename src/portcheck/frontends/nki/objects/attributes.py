@@ -134,6 +134,7 @@ def _of_parameter(context: Context, parameter: str, name: str) -> Value:
     if name in _TENSOR_ATTRIBUTES and facts.is_tensor:
         return _of_tile(context, context.parameter_view(parameter), name)
     if name in _TENSOR_METHODS:
+        facts.used.add(name)
         return Method(Parameter(parameter), name)
     if facts.is_tensor:
         facts.asked.add(name)
@@ -162,6 +163,9 @@ def _of_tile(context: Context, target: View | Result, name: str) -> Value:
             space = target.buffer.space if isinstance(target, View) else target.space
             return External(space.value)
         case _:
+            facts = context.facts.get(target.buffer.name) if isinstance(target, View) else None
+            if facts is not None:
+                facts.asked.add(name)
             return Method(target, name)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import libcst as cst
 
-from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.objects.functions import all_parameters
 from portcheck.frontends.nki.objects.objects import instantiated
 from portcheck.frontends.nki.objects.parameters import class_of
+from portcheck.frontends.nki.objects.wrapping import is_made_of_one, only_with
 from portcheck.frontends.nki.source.trees import children
 from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
-from portcheck.frontends.nki.values.callables import Class, ClassKind, Function
+from portcheck.frontends.nki.values.callables import Class, Function
 from portcheck.frontends.nki.values.flags import flag_called
 from portcheck.frontends.nki.values.values import NONE, Either, Parameter, Value
 
@@ -22,14 +23,17 @@ def wrap_parts(context: Context, frame: Frame, function: Function) -> None:
     """Makes the arguments of a call in `frame` what the annotations of `function` say.
 
     A tensor that is part of a parameter is taken to be an object made of it, where the function asks for one of a class
-    that is made of one thing: the objects of a port may hold either in one field.
+    that is made of one thing: the objects of a port may hold either in one field. A function asks for it by an
+    annotation, or by methods that no tensor has.
     """
     for parameter in all_parameters(function.node):
         name = parameter.name.value
         value = frame.names.get(name)
-        if isinstance(value, Parameter) and context.facts[value.name].is_part and parameter.annotation is not None:
-            owner = class_of(context, function.home, parameter.annotation.annotation)
-            if isinstance(owner, Class) and _is_made_of_one(owner) and name not in _indexed(function.node):
+        if isinstance(value, Parameter) and context.facts[value.name].is_part and name not in _indexed(function.node):
+            owner = class_of(context, function.home, parameter.annotation.annotation) if parameter.annotation else None
+            if not isinstance(owner, Class):
+                owner = only_with(context, [function.home], _asked(function.node).get(name, frozenset()))
+            if owner is not None and is_made_of_one(owner):
                 frame.names[name] = _wrapped(context, owner, value)
 
 
@@ -46,13 +50,20 @@ def _indexed(node: cst.CSTNode) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_made_of_one(owner: Class) -> bool:
-    """Whether an object of the class is made of one thing that must be given."""
-    start = found_in(owner, "__init__")
-    if owner.kind is not ClassKind.PLAIN or not owner.is_known or not isinstance(start, Function):
-        return False
-    words = [parameter.name.value for parameter in all_parameters(start.node)[1:]]
-    return sum(word not in start.defaults for word in words) == 1
+@lru_cache(maxsize=4096)
+def _asked(node: cst.CSTNode) -> Mapping[str, frozenset[str]]:
+    """The attributes that the text of a function asks for of each name, and of what its methods give at once."""
+    found: dict[str, set[str]] = {}
+    pending = [node]
+    while pending:
+        item = pending.pop()
+        pending.extend(children(item))
+        owner = item
+        while isinstance(owner, cst.Attribute | cst.Call):
+            owner = owner.value if isinstance(owner, cst.Attribute) else owner.func
+        if isinstance(item, cst.Attribute) and isinstance(owner, cst.Name):
+            found.setdefault(owner.value, set()).add(item.attr.value)
+    return {name: frozenset(words) for name, words in found.items()}
 
 
 def _wrapped(context: Context, owner: Class, value: Parameter) -> Value:

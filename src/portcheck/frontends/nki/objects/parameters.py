@@ -25,7 +25,8 @@ from portcheck.frontends.nki.state.failure import NeedsUnrollingError, RaisedErr
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.values.arithmetic import known
 from portcheck.frontends.nki.values.callables import Class, ClassKind, Function
-from portcheck.frontends.nki.values.values import NONE, External, Instance, Parameter, Text, Unknown, Value
+from portcheck.frontends.nki.values.flags import flag_called
+from portcheck.frontends.nki.values.values import NONE, Either, External, Instance, Parameter, Text, Unknown, Value
 from portcheck.ir import Apply, OpaqueKind, Symbol
 from portcheck.knowledge import Semantics
 
@@ -134,7 +135,10 @@ def _declared(context: Context, home: Frame, name: str, annotation: cst.BaseExpr
     if wrapper is not None:
         facts.is_tensor = False
         context.assume(f"{name} is taken to be an object of {wrapper.name}, which has {', '.join(sorted(facts.asked))}")
-        return _as_made(context, name, wrapper, depth) or Parameter(name)
+        made = _as_made(context, name, wrapper, depth)
+        if made is not None and facts.is_part and facts.is_optional:
+            return Either(flag_called(f"{name} is None"), NONE, made)
+        return made or Parameter(name)
     kind = class_of(context, home, annotation)
     if isinstance(kind, External) and _is_tensor(context, kind.name):
         facts.is_tensor = True

@@ -19,7 +19,7 @@ class Facts:
     __slots__ = (
         "_accessed", "_counts", "_highest", "_is_settled", "_is_tensor", "_names", "_rank", "_unknown", "_unnamed",
         "_was_asked", "_was_given", "asked", "enumeration", "is_count", "is_given", "is_measured",
-        "is_optional", "is_part", "is_written",
+        "is_optional", "is_part", "is_written", "used",
     )  # fmt: skip
 
     def __init__(self, *, is_part: bool = False) -> None:
@@ -33,6 +33,8 @@ class Facts:
         """The enumeration of the port that it is a member of, if its annotation says so."""
         self.asked: set[str] = set()
         """The attributes that the text asks for and that are not among those that all tensors have."""
+        self.used: set[str] = set()
+        """The methods of tensors that the text asks for, and `__getitem__` where it takes elements."""
         self.is_count = False
         """Whether it is the size of a tile, and so no tensor."""
         self.is_written = False

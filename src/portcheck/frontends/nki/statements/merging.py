@@ -92,7 +92,7 @@ def _merged(context: Context, joint: Joint, name: str, one: Value, other: Value)
         chosen = Apply(Operator.SELECT, (joint.condition, left, right), left.dtype)
         if is_small(chosen):
             return chosen
-    if _is_numeric(one) and _is_numeric(other):
+    if all(_is_numeric(context, joint.condition, *side) for side in ((one, True), (other, False))):
         return _in_register(context, joint, name, one, other)
     if isinstance(one, View | Result) and isinstance(other, View | Result) and _is_one_tile(context, name, one, other):
         return _through_memory(context, joint, name, one, other, one.shape)
@@ -247,11 +247,27 @@ def _is_untouched(body: Sequence[Op], buffer: str) -> bool:
     return made and buffer not in used | shown
 
 
-def _is_numeric(value: Value) -> bool:
-    """Whether `value` is an integer, or the register that holds one."""
-    if isinstance(value, View):
-        return value.buffer.space is Space.REGISTER and not value.dimensions
-    return is_number(value) and not value.dtype.is_float
+def _is_numeric(context: Context, condition: Expr, value: Value, holds: bool) -> bool:
+    """Whether `value` is an integer where its arm ends, or the register that holds one, whichever of several it is."""
+    match value:
+        case Either(first=first, second=second):
+            return all(_is_numeric(context, condition, item, holds) for item in (first, second))
+        case View():
+            return value.buffer.space is Space.REGISTER and not value.dimensions
+        case Parameter(name):
+            return _is_number_there(context, value, condition, holds) and not context.scalars[name].is_float
+        case _:
+            return is_number(value) and not value.dtype.is_float
+
+
+def _whichever(context: Context, value: Value) -> Expr | None:
+    """The number that `value` is, whichever of several that is."""
+    if not isinstance(value, Either):
+        return as_number(context, value)
+    first, second = _whichever(context, value.first), _whichever(context, value.second)
+    if first is None or second is None or not context.builder.sees(value.condition):
+        return None
+    return Apply(Operator.SELECT, (value.condition, first, second), INT64)
 
 
 def _in_register(context: Context, joint: Joint, name: str, one: Value, other: Value) -> Value:
@@ -260,7 +276,7 @@ def _in_register(context: Context, joint: Joint, name: str, one: Value, other: V
     context.kept_numbers[view.buffer.name] = view
     for body, value in zip(joint.bodies, (one, other), strict=True):
         with context.builder.continued(body):
-            found = as_number(context, value)
+            found = _whichever(context, value)
             if found is None:
                 return Unknown(name, f"{name} grows too large to keep", kind=OpaqueKind.LIMIT)
             store(context, view, Operand(found, found.dtype), via="=")
