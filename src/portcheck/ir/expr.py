@@ -172,13 +172,13 @@ def _united(parts: Iterable[_Names]) -> _Names:
     """All the names of `parts`, unless they are too many to be kept at each level of a long sum."""
     found = _NO_NAMES
     for part in parts:
-        if part.symbols <= found.symbols and part.refs <= found.refs:
-            continue
-        is_all = found.symbols <= part.symbols and found.refs <= part.refs
-        found = part if is_all else _Names(found.symbols | part.symbols, found.refs | part.refs, found.are_many)
-        if part.are_many or len(found.symbols) + len(found.refs) > _NOTED:
+        if part.are_many:
             return _MANY
-    return found
+        if found.symbols <= part.symbols and found.refs <= part.refs:
+            found = part
+        elif not (part.symbols <= found.symbols and part.refs <= found.refs):
+            found = _Names(found.symbols | part.symbols, found.refs | part.refs)
+    return found if len(found.symbols) + len(found.refs) <= _NOTED else _MANY
 
 
 _MANY = _Names(frozenset(), frozenset(), True)
