@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portcheck.core.dtype import BOOL, FLOAT32, INT64, UINT8, DType
+from portcheck.core.dtype import BOOL, FLOAT32, DType
 from portcheck.frontends.nki.expressions.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.lowering.masking import mask_of_tile
 from portcheck.frontends.nki.state.failure import MisunderstoodError
@@ -23,7 +23,7 @@ from portcheck.frontends.nki.values.operands import Operand, cast
 from portcheck.frontends.nki.values.patterns import reinterpreted
 from portcheck.frontends.nki.values.tiles import Grid, Result, View
 from portcheck.frontends.nki.values.values import NONE, External, Items, Parameter, Value
-from portcheck.frontends.nki.values.views import access, combined, mask_over_view, permute, positions, reshape
+from portcheck.frontends.nki.values.views import access, combined, mask_over_view, permute, reshape
 from portcheck.ir import (
     Atomic,
     Copy,
@@ -33,7 +33,6 @@ from portcheck.ir import (
     Outside,
     Select,
     Space,
-    Symbol,
     Transpose,
     ValueType,
     WriteMode,
@@ -331,36 +330,6 @@ def _order(call: Call, rank: int) -> tuple[int, ...]:
     if rank in _REVERSED_OUTER:
         return _REVERSED_OUTER[rank]
     raise MisunderstoodError(f"a transpose of {rank} dimensions")
-
-
-def constant(call: Call) -> Value:
-    """An identity matrix on chip."""
-    return _constant(call, Space.SHARED)
-
-
-def device_constant(call: Call) -> Value:
-    """An identity matrix or another array of the host, in device memory."""
-    return _constant(call, Space.GLOBAL)
-
-
-def _constant(call: Call, space: Space) -> Value:
-    context = call.context
-    content, dtype = _content(call)
-    view = call.destination() or allocate(context, call.hint, dtype, content.shape, space, call.via)
-    store(context, view, cast(context, content, dtype, call.via), via=call.via)
-    return view
-
-
-def _content(call: Call) -> tuple[Operand, DType]:
-    size, array = call.number(Role.SIZE), call.given(Role.VALUE)
-    if size is not None:
-        diagonal = apply(Operator.EQUAL, Symbol("dim0", INT64), Symbol("dim1", INT64))
-        return Operand(diagonal, BOOL, (size, size)), call.dtype() or UINT8
-    dtype = call.dtype() or (array.dtype if isinstance(array, Grid) else None)
-    if not isinstance(array, Grid) or dtype is None:
-        raise MisunderstoodError("the constant is not understood")
-    shape = tuple(item.extent if item is not None else integer(1) for item in array.dimensions)
-    return Operand(positions(array, len(shape)), array.expression.dtype, shape), dtype
 
 
 def cast_tile(call: Call) -> Value:

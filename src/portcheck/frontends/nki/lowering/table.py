@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from portcheck.frontends.nki.expressions.bind import Call
 from portcheck.frontends.nki.lowering import (
     compute,
+    constants,
     exchanging,
     gathering,
     indices,
@@ -59,8 +60,8 @@ HANDLERS: Mapping[Semantics, Callable[[Call], Value]] = {
     Semantics.COPY_PREDICATED: memory.copy_predicated,
     Semantics.TRANSPOSE: memory.transpose,
     Semantics.LOAD_TRANSPOSE: memory.transpose,
-    Semantics.CONSTANT: memory.constant,
-    Semantics.CONSTANT_DEVICE: memory.device_constant,
+    Semantics.CONSTANT: constants.constant,
+    Semantics.CONSTANT_DEVICE: constants.device_constant,
     Semantics.CAST: memory.cast_tile,
     Semantics.CAST_BITS: memory.cast_bits,
     Semantics.ASSUME: memory.assume,

@@ -11,7 +11,8 @@ from portcheck.frontends.nki.state.context import Context
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.holding import is_small
 from portcheck.frontends.nki.values.arithmetic import is_number, known, literal
-from portcheck.frontends.nki.values.values import Format, Items, Nothing, SomeText, Text, Value
+from portcheck.frontends.nki.values.data import as_number
+from portcheck.frontends.nki.values.values import Format, Items, Nothing, Parameter, PiecedText, SomeText, Text, Value
 
 _UNKNOWN = "a text that is not known"
 LENGTH_LIMIT = 4096
@@ -77,22 +78,32 @@ def unknown_text(text: str, *parts: Value) -> Value:
 
 def string(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
     """The value of a string literal or of an f-string."""
-    found = _literal(context, frame, node)
-    return Text(found) if found is not None else unknown_text(frame.segment.text(node))
-
-
-def _literal(context: Context, frame: Frame, node: cst.CSTNode) -> str | None:
     match node:
         case cst.SimpleString():
-            try:
-                value = node.evaluated_value
-            except (ValueError, SyntaxError):
-                return None
-            return value if isinstance(value, str) else None
+            found = _literal(node)
+            return Text(found) if found is not None else unknown_text(frame.segment.text(node))
         case cst.FormattedString(parts=parts):
-            return _joined([_part(context, frame, part) for part in parts])
+            return _formatted_string(frame.segment.text(node), [_part(context, frame, part) for part in parts])
         case _:
-            return None
+            return unknown_text(frame.segment.text(node))
+
+
+def _literal(node: cst.SimpleString) -> str | None:
+    try:
+        value = node.evaluated_value
+    except (ValueError, SyntaxError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _formatted_string(text: str, parts: Sequence[str | Value | None]) -> Value:
+    """The pieces as one string; one that is not known consists of them, where they are texts and numbers."""
+    pieces = [Text(part) if isinstance(part, str) else part for part in parts]
+    present = [piece for piece in pieces if isinstance(piece, Text) or (piece is not None and is_number(piece))]
+    found = _joined([piece.value if isinstance(piece, Text) else None for piece in pieces])
+    if found is not None:
+        return Text(found)
+    return PiecedText(text, _UNKNOWN, tuple(present)) if len(present) == len(pieces) else unknown_text(text)
 
 
 def _joined(parts: Sequence[str | None]) -> str | None:
@@ -102,14 +113,19 @@ def _joined(parts: Sequence[str | None]) -> str | None:
     return "".join(present) if len(present) == len(parts) and length <= LENGTH_LIMIT else None
 
 
-def _part(context: Context, frame: Frame, part: cst.BaseFormattedStringContent) -> str | None:
+def _part(context: Context, frame: Frame, part: cst.BaseFormattedStringContent) -> str | Value | None:
+    """A piece of a string: its text, or the value of which no more is known than that it is put in."""
     match part:
         case cst.FormattedStringText(value=text):
             return text.replace("{{", "{").replace("}}", "}")
         case cst.FormattedStringExpression(expression=inner, equal=None, conversion=conversion):
             value = context.evaluate(context, frame, inner, "")
-            spec = _joined([_part(context, frame, item) for item in part.format_spec or ()])
-            return None if spec is None else _formatted(value, conversion or "", spec)
+            specs = [_part(context, frame, item) for item in part.format_spec or ()]
+            spec = _joined([item if isinstance(item, str) else None for item in specs])
+            found = None if spec is None else _formatted(value, conversion or "", spec)
+            if found is None and not specs and not conversion:
+                return as_number(context, value) if isinstance(value, Parameter) else value
+            return found
         case _:
             return None
 

@@ -207,6 +207,11 @@ class SomeText(Unknown):
     """A string that is not known."""
 
 
+@dataclass(frozen=True, slots=True)
+class PiecedText(SomeText):
+    """A string that is not known: its `parts`, texts and numbers, one after the other."""
+
+
 Value = (
     Expr | Nothing | Dots | Text | External | Package | Format | Items | Table | Stretch | Counter | Function | Method
     | Bound | Either | Class | BoundMethod | Accessed | Super | Grid | View | Result | Parameter | ShapeOf | Unknown
