@@ -6,7 +6,7 @@ import pytest
 
 from portcheck.core.source import SourceFile
 from portcheck.frontends.nki import NkiOptions, read_nki
-from portcheck.ir import Loop, Op, Opaque, Program, Store, integer
+from portcheck.ir import Alloc, Load, Loop, Op, Opaque, Program, Store, integer
 from portcheck.ir.verify import verify
 from portcheck.ir.walk import operations
 
@@ -90,3 +90,35 @@ def test_a_tile_that_one_way_through_a_round_makes_is_not_put_away_where_no_way_
     loop = "    for i in nl.affine_range(4):\n        if n > 3:\n            return x\n"
     loop += "        t = nl.load(x[0:128, 0:8])\n"
     _lowered(f"{LEGACY}{KERNEL.replace(', buffer=nl.sbuf', '')}{loop}    nl.store(x[0:128, 0:8], t)\n")
+
+
+ALLOCATED = """    {before}
+    for i in {over}:
+        for j in range(2):
+            t = nl.ndarray({shape}, nl.float32, nl.sbuf)
+            nisa.memset(t, i + j)
+    nisa.tensor_copy(dst=a, src=t)
+"""
+
+
+@pytest.mark.parametrize("over", ["range(n)", "nl.affine_range(n)", "range(1, 200)"])
+def test_a_tile_that_the_last_round_allocates_outlives_its_loop(over: str) -> None:
+    body = _body(HEAD + KERNEL + ALLOCATED.format(before="pass", over=over, shape="(128, 8)"))
+    assert not any(isinstance(op, Opaque) for op in operations(body))
+    allocated = [op for op in body if isinstance(op, Alloc)]
+    read = [op.access.buffer for op in operations(body) if isinstance(op, Load)]
+    assert [op.name for op in allocated if op.name != "a"] == read
+    assert [op for op in operations(body) if isinstance(op, Alloc)] == allocated
+
+
+@pytest.mark.parametrize(
+    ("before", "over", "shape"),
+    [
+        ("t = x", "range(n)", "(128, 8)"),
+        ("pass", "range(n)", "(128, 8 * (i + 1))"),
+        ("pass", "range(n)", "(128, 8 * (j + 1))"),
+    ],
+)
+def test_one_does_not_that_may_be_another_or_has_many_sizes(before: str, over: str, shape: str) -> None:
+    body = _body(HEAD + KERNEL + ALLOCATED.format(before=before, over=over, shape=shape))
+    assert any(isinstance(op, Opaque) for op in operations(body))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from portcheck.frontends.nki.loops.rounds import Made, Plan, Round, Site
 from portcheck.frontends.nki.loops.slots import Slot, hint_of, put_into, value_in
 from portcheck.frontends.nki.source.trees import assigned_names, children, inner_children, read_names, read_outside
 from portcheck.frontends.nki.state.context import Context
@@ -24,7 +25,7 @@ from portcheck.frontends.nki.values.stacking import innermost
 from portcheck.frontends.nki.values.tiles import Grid, Result, View
 from portcheck.frontends.nki.values.values import Counter, Either, Items, Parameter, Stretch, Table, Unknown, Value
 from portcheck.ir import ZERO, Apply, Branch, Const, Expr, Op, OpaqueKind, Ref, Space, Symbol, substitute
-from portcheck.ir.expr import refs_in
+from portcheck.ir.expr import refs_in, symbols_in
 from portcheck.ir.walk import operations, writes
 
 
@@ -192,6 +193,32 @@ def escaping(
                 store(context, view, Operand(value.expression, value.dtype, value.real), via="=", mask=value.mask)
             found.append(Carried(name, view, is_number=False))
     return found
+
+
+def outliving(
+    context: Context, frame: Frame, block: cst.BaseSuite | None, made: Round, before: Mapping[str, Value]
+) -> Plan | None:
+    """A plan by which the tiles last that a round allocates and that are read by their names behind the loop.
+
+    A name that stood for something else `before` the loop may still do so, if there is no round.
+    """
+    if block is None:
+        return None
+    found: dict[Site, Made] = {}
+    for name in assigned_names(block) - before.keys():
+        value = frame.names.get(name)
+        site = made.sites.get(value.buffer.name) if isinstance(value, View) else None
+        if site is None or site in made.plan.lasting or site in made.plan.outliving:
+            continue
+        if name in read_outside(frame.root, block) and _has_one_shape(context, made, made.made[site]):
+            found[site] = made.made[site]
+    return replace(made.plan, outliving={**made.plan.outliving, **found}) if found else None
+
+
+def _has_one_shape(context: Context, made: Round, tile: Made) -> bool:
+    """Whether the tile has the same shape in each round."""
+    own = {made.variable.name} if made.variable is not None else set()
+    return all(context.builder.sees(extent) and not symbols_in(extent) & own for extent in tile.shape)
 
 
 def note_joins(

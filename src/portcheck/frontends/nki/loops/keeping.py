@@ -21,6 +21,7 @@ from portcheck.frontends.nki.loops.carrying import (
     is_alias,
     note_joins,
     number_of,
+    outliving,
     settled_late,
     stand_at,
 )  # fmt: skip
@@ -147,6 +148,8 @@ def _attempted(
         assert made.variable is not None and loop.counter is not None
         shape = common_shape(tile, length_of(loop.counter), made.variable)
         made.stacks[site] = allocate(context, site[0], tile.dtype, shape, tile.space, via="=")
+    for site, tile in plan.outliving.items():
+        made.stacks[site] = allocate(context, site[0], tile.dtype, tile.shape, tile.space, via="=")
     memory = [_in_memory(context, slot, carried[slot], made) for slot in carried if slot in plan.through_memory]
     held = [item for item in memory if item is not None]
     with _round(context, made, held), context.builder.region() as body, context.journal.changes() as changes:
@@ -167,6 +170,7 @@ def _attempted(
     left = leaves(body)
     better = otherwise or _better(context, frame, loop, made, carried, left, changed)
     better = better or _settled(context, loop, made, growth, left, body)
+    better = better or (None if loop.is_traced else outliving(context, frame, loop.block, made, begun))
     if better is not None:
         return better, flow, left
     note_joins(context, frame, loop.block, held, begun)

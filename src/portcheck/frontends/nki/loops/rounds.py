@@ -64,6 +64,8 @@ Where: TypeAlias = "bool | tuple[Expr, Where, Where]"
 class Plan:
     """What is known before a body is evaluated: how numbers go on, which do so through memory, and which tiles last.
 
+    Of those that are `outliving` the last is read behind the loop: all rounds share one.
+
     `places` are the numbers in objects that go on too. What is `lost`, each with the values that it may be, and the
     objects that are `forgotten` are not known in any round; what is lost `partly` is kept where that says. One that is
     `recalled` comes from an evaluation of the same text before and may not hold in this one.
@@ -76,6 +78,7 @@ class Plan:
     partly: Mapping[Slot, Where] = field(default_factory=dict)
     forgotten: frozenset[Items | Table] = frozenset()
     lasting: Mapping[Site, Made] = field(default_factory=dict)
+    outliving: Mapping[Site, Made] = field(default_factory=dict)
     variable: str = ""
     recalled: bool = False
 
@@ -130,7 +133,8 @@ class Round:
 
     `guesses` are the symbols that stand for numbers of which it is not known yet how they go on, `ends` what the names
     held where the round ended early, `early` the older objects that had changed there with
-    what they held, `stacks` the tiles that last, one beside the other, by their site; `length` is how many rounds
+    what they held, `stacks` the tiles that last, one beside the other, by their site, or the one that all rounds share;
+    `length` is how many rounds
     there are, if that is known.
     """
 
@@ -271,7 +275,8 @@ def goes_on(form: Form, start: Expr, end: Expr, made: Round) -> bool:
 
 def are_as_planned(made: Round) -> bool:
     """Whether the tiles that are planned to last were allocated as planned."""
-    found = ((made.made.get(site), tile) for site, tile in made.plan.lasting.items())
+    planned = {**made.plan.lasting, **made.plan.outliving}
+    found = ((made.made.get(site), tile) for site, tile in planned.items())
     return all(one is not None and _are_one_kind(one, other) for one, other in found)
 
 

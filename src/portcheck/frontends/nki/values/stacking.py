@@ -27,6 +27,9 @@ def slot(context: Context, hint: str, dtype: DType, shape: Sequence[Expr], space
     site = made.site(hint, str(context.builder.here.start))
     made.made[site] = Made(dtype, tuple(shape), space)
     stack = made.stacks.get(site)
+    if stack is not None and site in made.plan.outliving:
+        made.sites[stack.buffer.name] = site
+        return stack
     if stack is None or made.place is None:
         context.site = site
         return None
