@@ -27,6 +27,12 @@ def _added_up(x: Any) -> object:
     return np.concatenate([x[:1], np.cumsum(x[1:], 0)])
 
 
+def _five_times_one_more(x: Any) -> Any:
+    for _ in range(5):
+        x = x + np.float32(1)
+    return x
+
+
 def _same(given: Arrays) -> object:
     return given["x"]
 
@@ -143,5 +149,23 @@ CASES = (
         " data2=tiles[(i - 1) % 3], op=nl.add)\n"
         "        nisa.dma_copy(dst=out[i], src=tiles[i % 3])\n    return out\n",
         lambda given: _added_up(given["x"]), 5, 4, 3,
+    ),
+    _case(
+        "a list that each round makes anew from the one before",
+        f"def k(x):\n{_ROWS}    old = []\n    for j in range(n):\n        t = {_TILE}\n"
+        "        nisa.dma_copy(dst=t, src=x[j])\n        old.append(t)\n"
+        "    for i in range(p):\n        new = []\n        for j in range(n):\n"
+        f"            t = {_TILE}\n"
+        "            nisa.tensor_scalar(dst=t, data=old[n - 1 - j], op0=nl.add, operand0=1.0)\n"
+        "            new.append(t)\n        old = new\n"
+        "    for j in range(n):\n        nisa.dma_copy(dst=out[j], src=old[j])\n    return out\n",
+        lambda given: _five_times_one_more(given["x"])[::-1], 3, 5, 4,
+    ),
+    _case(
+        "a tile that the last round made",
+        f"def k(x):\n{_ROWS}    for i in range(n):\n        t = {_TILE}\n"
+        "        nisa.dma_copy(dst=t, src=x[i])\n"
+        "    for i in range(n):\n        nisa.dma_copy(dst=out[i], src=t)\n    return out\n",
+        lambda given: np.broadcast_to(given["x"][-1:], given["x"].shape), 3, 4, 5,
     ),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from portcheck.frontends.nki.loops.lists import copy_into, in_one_buffer, is_made_for_next, tiles_of
 from portcheck.frontends.nki.loops.rounds import Made, Plan, Round, Site
 from portcheck.frontends.nki.loops.slots import Slot, hint_of, put_into, value_in
 from portcheck.frontends.nki.source.trees import assigned_names, children, inner_children, read_names, read_outside
@@ -31,11 +32,15 @@ from portcheck.ir.walk import operations, writes
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A name or place with the buffer that holds it between iterations; `is_number` for a size or flag."""
+    """A name or place with the buffer that holds it between iterations; `is_number` for a size or flag.
+
+    Of a list of tiles `parts` is the list of those in the buffer.
+    """
 
     slot: Slot
     view: View
     is_number: bool
+    parts: Items | None = None
 
 
 def settled_late(context: Context, marks: tuple[int, ...], since: int, loop: Iterable[Op]) -> list[Result]:
@@ -88,19 +93,21 @@ def held_in_memory(context: Context, slot: Slot, value: Value) -> Carried | None
         if source is not None:
             put(context, view, source)
         return Carried(slot, view, is_number=False)
-    return None
+    found = in_one_buffer(context, name, value)
+    return None if found is None else Carried(slot, found[0], is_number=False, parts=found[1])
 
 
 def before_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
     """At the start of an iteration each carried name is what its buffer holds."""
     for item in carried:
-        value = load(context, item.view, is_tile=False).expression if item.is_number else item.view
+        value = load(context, item.view, is_tile=False).expression if item.is_number else item.parts or item.view
         put_into(context, frame, item.slot, value)
 
 
 def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> None:
     """At the end of an iteration each carried name is put into its buffer; all are read before one is written."""
-    changed = [item for item in carried if _has_changed(context, frame, item)]
+    other = [item for item in carried if _has_changed(context, frame, item)]
+    changed = [item for item in other if item.parts is None]
     values = [_at_end(context, frame, item) for item in changed]
     held = [item.view for item in carried]
     sources = [operand(context, value) if not isinstance(value, Either) else None for value in values]
@@ -114,6 +121,11 @@ def end_of_body(context: Context, frame: Frame, carried: Sequence[Carried]) -> N
                 writes=(item.view.buffer.name,),
                 kind=OpaqueKind.CONTROL,
             )
+    for item in other:
+        value = value_in(frame, item.slot)
+        if item.parts is not None and isinstance(value, Items):
+            copy_into(context, item.view, value)
+            value.origin = item.parts  # one list by two names must not change
 
 
 def _at_end(context: Context, frame: Frame, item: Carried) -> Value | None:
@@ -149,12 +161,14 @@ def _has_changed(context: Context, frame: Frame, item: Carried) -> bool:
     if is_alias(context, frame, item):
         raise NeedsUnrollingError
     value = value_in(frame, item.slot)
-    return value is not None and value is not item.view
+    return value is not None and value is not (item.parts or item.view)
 
 
 def is_alias(context: Context, frame: Frame, item: Carried) -> bool:
     """Whether a round leaves a tile that was not made in it."""
     value, made = value_in(frame, item.slot), innermost(context)
+    if item.parts is not None:
+        return value is not item.parts and (made is None or not is_made_for_next(made, item.parts, value))
     sides = [side for side in reached_from(value) if isinstance(side, View) and side is not item.view]
     if made is None or not isinstance(value, View | Either):
         return False
@@ -207,23 +221,32 @@ def outliving(
     found: dict[Site, Made] = {}
     for name in assigned_names(block) - before.keys():
         value = frame.names.get(name)
-        site = made.sites.get(value.buffer.name) if isinstance(value, View) else None
-        if site is None or site in made.plan.lasting or site in made.plan.outliving:
-            continue
-        if name in read_outside(frame.root, block) and _has_one_shape(context, made, made.made[site]):
-            found[site] = made.made[site]
+        views = _tiles(value) if name in read_outside(frame.root, block) else []
+        sites = {made.sites[view.buffer.name] for view in views if view.buffer.name in made.sites}
+        for site in sorted(sites - made.plan.lasting.keys() - made.plan.outliving.keys()):
+            if _can_be_one(context, made, made.made[site]):
+                found[site] = made.made[site]
     return replace(made.plan, outliving={**made.plan.outliving, **found}) if found else None
 
 
-def _has_one_shape(context: Context, made: Round, tile: Made) -> bool:
-    """Whether the tile has the same shape in each round."""
+def _tiles(value: Value | None) -> Sequence[View]:
+    """A tile, or those of a list."""
+    tiles = tiles_of(value)
+    return tiles.parts if tiles is not None else [value] if isinstance(value, View) else []
+
+
+def _can_be_one(context: Context, made: Round, tile: Made) -> bool:
+    """Whether the tile has the same shape in each round, and nothing begins where it is allocated, as in PSUM."""
+    if tile.space is Space.PSUM:
+        return False
     own = {made.variable.name} if made.variable is not None else set()
     return all(context.builder.sees(extent) and not symbols_in(extent) & own for extent in tile.shape)
 
 
 def note_joins(
-    context: Context, frame: Frame, block: cst.BaseSuite | None, held: Sequence[Carried], before: Mapping[str, Value]
-) -> None:
+    context: Context, frame: Frame, block: cst.BaseSuite | None, made: Round, held: Sequence[Carried],
+    before: Mapping[str, Value],
+) -> None:  # fmt: skip
     """At the end of a body: notes the tiles that are carried, with the names that may mean the same tiles.
 
     `before` are the names before the loop.
@@ -237,7 +260,10 @@ def note_joins(
         name = hint_of(item.slot)
         ends = [(side.get(name), known) for side, known in zip((before, frame.names), names, strict=True)]
         sides = tuple((value, known) for value, known in ends if value is not None and value is not item.view)
-        context.joins.made.append(Join((context.builder.path, name), item.view.buffer.name, sides, frame.age))
+        if item.parts is not None:
+            sides = tuple((part, known) for value, known in ends for part in _tiles(value))
+        place, fresh = (context.builder.path, name), frozenset(made.sites)
+        context.joins.made.append(Join(place, item.view.buffer.name, sides, frame.age, fresh))
 
 
 def _read_before_bound(block: cst.BaseSuite) -> frozenset[str]:

@@ -26,6 +26,7 @@ from portcheck.frontends.nki.loops.carrying import (
     stand_at,
 )  # fmt: skip
 from portcheck.frontends.nki.loops.growing import Growth, give_lengths, grown, settle
+from portcheck.frontends.nki.loops.lists import is_made_for_next
 from portcheck.frontends.nki.loops.losing import Changed, begin_without, end_without, kept_otherwise
 from portcheck.frontends.nki.loops.rounds import (
     ATTEMPTS,
@@ -173,7 +174,7 @@ def _attempted(
     better = better or (None if loop.is_traced else outliving(context, frame, loop.block, made, begun))
     if better is not None:
         return better, flow, left
-    note_joins(context, frame, loop.block, held, begun)
+    note_joins(context, frame, loop.block, made, held, begun)
     context.plans[context.builder.path] = Remembered(replace(plan, recalled=False), context.journal.going_on())
     context.builder.end(variable)
     escaped = escaping(context, frame, loop.block, held, body)
@@ -278,18 +279,22 @@ def _better(
         is_left = LeaveKind.LOOP in left and bool(made.plan.forms)
         if is_left or not are_as_planned(made) or not _go_on(context, frame, made, carried):
             return Plan()
+    lists: list[Slot] = []
     for slot, value in carried.items():
         ends = [value_in(frame, slot), *(names.get(slot) for names in made.ends)]
         if not _goes_on_otherwise(context, made, slot, value, ends):
+            continue
+        if len(ends) == 1 and isinstance(slot, str) and is_made_for_next(made, value, ends[0]):
+            lists.append(slot)
             continue
         if len(ends) > 1 or not changed.lose_partly(context, made, slot, value, ends[0]):
             changed.lose(slot, value, *ends)
     if not loop.may_lose and (changed.lost or changed.forgotten):
         raise NeedsUnrollingError
     tiles = [slot for slot, value in carried.items() if _goes_through_memory(context, value, slot, made)]
-    if not made.guesses and not tiles and not changed:
+    if not made.guesses and not tiles and not lists and not changed:
         return None
-    forms, memory = dict(made.plan.forms), {*made.plan.through_memory, *tiles}
+    forms, memory = dict(made.plan.forms), {*made.plan.through_memory, *tiles, *lists}
     for slot in made.guesses:
         form = _form(context, frame, made, slot) if LeaveKind.LOOP not in left else None
         if form is None:

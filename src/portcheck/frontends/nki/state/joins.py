@@ -10,7 +10,7 @@ from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import Value
 from portcheck.ir import Alloc, Op, Store
-from portcheck.ir.walk import operations, writes
+from portcheck.ir.walk import operations, reads, writes
 
 Place = tuple[tuple[Span, ...], str]
 """How a branch or loop was reached, and the name that its arms or rounds bind."""
@@ -21,12 +21,35 @@ class Join:
     """A buffer that holds what a name is bound to in either arm, or before a loop and at the end of a round.
 
     `sides` are those values, each with the names there that may be read again; `since` is when the function was called.
+    The buffers that are `fresh` are others in each round: what is written there before it ends is what is copied.
     """
 
     place: Place
     buffer: str
     sides: tuple[tuple[Value, Mapping[str, Value]], ...]
     since: int
+    fresh: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True, eq=False)
+class _Seen:
+    """Of the operations of a kernel: which write a buffer, but for copies, where it begins, is copied to and read."""
+
+    written: dict[str, list[Op]] = field(default_factory=dict)
+    begun: dict[str, int] = field(default_factory=dict)
+    copied: dict[str, int] = field(default_factory=dict)
+    read: dict[str, int] = field(default_factory=dict)
+
+    def add(self, op: Op, *, is_copy: bool) -> None:
+        if isinstance(op, Alloc):
+            self.begun[op.name] = op.id
+        for name in reads(op):
+            self.read[name] = max(op.id, self.read.get(name, 0))
+        for name in writes(op):
+            if is_copy:
+                self.copied[name] = max(op.id, self.copied.get(name, 0))
+            else:
+                self.written.setdefault(name, []).append(op)
 
 
 @dataclass(slots=True, eq=False)
@@ -42,14 +65,10 @@ class Joins:
 
     def found_wrong(self, body: Iterable[Op]) -> bool:
         """Whether a tile that other names stand for too was put into a buffer, and either is written afterwards."""
-        written: dict[str, list[Op]] = {}
-        begun: dict[str, int] = {}
+        seen = _Seen()
         for op in operations(body) if self.made else ():
-            if isinstance(op, Alloc):
-                begun[op.name] = op.id
-            for name in writes(op) if op.id not in self.copies else ():
-                written.setdefault(name, []).append(op)
-        wrong = {join.place for join in self.made if _is_wrong(join, written, begun.get(join.buffer))}
+            seen.add(op, is_copy=op.id in self.copies)
+        wrong = {join.place for join in self.made if _is_wrong(join, seen)}
         is_new = not wrong <= self.apart
         self.apart |= wrong
         self.begin()
@@ -61,21 +80,27 @@ class Joins:
         self.copies.clear()
 
 
-def _is_wrong(join: Join, written: Mapping[str, list[Op]], begun: int | None) -> bool:
-    if begun is None:
+def _is_wrong(join: Join, seen: _Seen) -> bool:
+    if join.buffer not in seen.begun:
         return False
-    is_written = join.buffer in written
+    is_written = join.buffer in seen.written
     return any(
-        (is_written or _is_written_later(value, written, begun)) and _is_shared(join, value, names)
+        (is_written or _is_written_later(join, value, seen)) and _is_shared(join, value, names)
         for value, names in join.sides
     )
 
 
-def _is_written_later(value: Value, written: Mapping[str, list[Op]], begun: int) -> bool:
-    """Whether the tile `value` is written by what was emitted after the operation `begun`."""
+def _is_written_later(join: Join, value: Value, seen: _Seen) -> bool:
+    """Whether the tile `value` is written by what was emitted after its copy began, and that is read then."""
     view = value.view if isinstance(value, Result) else value
-    own = written.get(view.buffer.name, ()) if isinstance(view, View) else ()
-    return any(op.id > begun and not _settles(op, value) for op in own)
+    if not isinstance(view, View):
+        return False
+    begun = seen.begun[join.buffer]
+    if view.buffer.name in join.fresh:
+        begun = seen.copied.get(join.buffer, begun)
+        if seen.read.get(join.buffer, 0) < begun:
+            return False
+    return any(op.id > begun and not _settles(op, value) for op in seen.written.get(view.buffer.name, ()))
 
 
 def _settles(op: Op, value: Value) -> bool:
