@@ -11,6 +11,7 @@ import libcst as cst
 from portcheck.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType, dtype_of
 from portcheck.frontends.nki.expressions.allocating import allocated
 from portcheck.frontends.nki.expressions.bind import Call, as_dtype, bind
+from portcheck.frontends.nki.expressions.either_way import either_way
 from portcheck.frontends.nki.expressions.tensors import is_tensor_class, tensor_class
 from portcheck.frontends.nki.lowering import lower_call
 from portcheck.frontends.nki.objects.attributes import items_of
@@ -23,6 +24,7 @@ from portcheck.frontends.nki.python.numbers import NUMBERS
 from portcheck.frontends.nki.source.imports import LEGACY_ROOT, ROOT, is_nki
 from portcheck.frontends.nki.state.abbreviating import chosen_dtype
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import lose_all
 from portcheck.frontends.nki.state.uses import note_call, note_unknown_call
@@ -56,7 +58,7 @@ from portcheck.frontends.nki.values.values import (
 )  # fmt: skip
 from portcheck.ir import Call as KeptCall
 from portcheck.ir import Const, OpaqueKind, ValueType
-from portcheck.knowledge import ApiVersion, Knowledge, Semantics
+from portcheck.knowledge import ApiVersion, Knowledge, Role, Semantics
 
 
 def call_expression(context: Context, frame: Frame, node: cst.CSTNode, hint: str) -> Value:
@@ -109,8 +111,16 @@ def call_value(
     callee = context.certain(callee)
     if not _keeps(callee):
         settle = _one_dtype if _is_instruction(context, callee) else Context.certain
-        positional = [settle(context, value) for value in positional]
-        keywords = {name: settle(context, value) for name, value in keywords.items()}
+        try:
+            settled = [settle(context, value) for value in positional]
+            keywords = {name: settle(context, value) for name, value in keywords.items()}
+        except ForkError as error:
+            if not _only_writes(context, callee):
+                raise
+            return either_way(
+                context, error.condition, lambda: call_value(context, callee, via, hint, positional, keywords)
+            )
+        positional = settled
     match callee:
         case External(name):
             return _external(context, name, via, hint, positional, keywords)
@@ -155,6 +165,15 @@ def _is_instruction(context: Context, callee: Value) -> bool:
     """Whether `callee` is a call of NKI for which a dtype that is not known is as good as one that is."""
     entry = context.knowledge.api_in_any_version(callee.name) if isinstance(callee, External) else None
     return entry is not None and entry.latest.semantics not in _OF_DTYPES
+
+
+def _only_writes(context: Context, callee: Value) -> bool:
+    """Whether `callee` is a call of NKI that gives nothing but writes its destination."""
+    entry = context.knowledge.api_in_any_version(callee.name) if isinstance(callee, External) else None
+    if entry is None:
+        return False
+    api = entry.at(context.version) or entry.latest
+    return any(item.role is Role.DESTINATION for item in api.parameters)
 
 
 _OF_DTYPES = frozenset({Semantics.QUERY_BYTES, Semantics.QUERY_LIMITS})

@@ -19,7 +19,7 @@ from portcheck.frontends.nki.state.facts import Facts
 from portcheck.frontends.nki.state.failure import RaisedError, ReadAgainError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.mutation import alike, changing, lose, use_up
-from portcheck.frontends.nki.values.arithmetic import is_number, known_int, literal, product
+from portcheck.frontends.nki.values.arithmetic import is_number, is_small, known_int, literal, product, same
 from portcheck.frontends.nki.values.callables import Accessed, Class, ClassKind, Method, Super
 from portcheck.frontends.nki.values.constants import CONSTANTS
 from portcheck.frontends.nki.values.patterns import item_size
@@ -42,7 +42,7 @@ from portcheck.frontends.nki.values.values import (
     Unknown,
     Value,
 )  # fmt: skip
-from portcheck.ir import OpaqueKind, Symbol, integer, symbols_in
+from portcheck.ir import Apply, Expr, OpaqueKind, Operator, Symbol, integer, symbols_in
 
 UNROLL_LIMIT = 64
 """Iterations that are evaluated one by one where a loop cannot be kept as a loop."""
@@ -91,13 +91,25 @@ def _held_by_either(context: Context, target: Value, name: str) -> Value | None:
             one, other = (_held_by_either(context, context.resolve(item), name) for item in (first, second))
             if one is None or other is None or alike(one, other):
                 return one if other is not None else None
-            return Either(condition, one, other)
+            return _chosen_shape(condition, one, other) if name == "shape" else Either(condition, one, other)
         case Instance() if not target.lost and name in target.held:
             return None if isinstance(found_in(target.owner, name), Accessed) else target.held[name]
-        case View() | Result() if name in ("dtype", "buffer"):
+        case View() | Result() if name in ("dtype", "buffer", "shape"):
             return _of_tile(context, target, name)
         case _:
             return None
+
+
+def _chosen_shape(condition: Expr, one: Value, other: Value) -> Value | None:
+    """The shape of one of two tiles of as many dimensions; None where it is too large to be written out."""
+    if not isinstance(one, Items) or not isinstance(other, Items) or len(one.held) != len(other.held):
+        return None
+    sizes: list[Value] = []
+    for left, right in zip(one.held, other.held, strict=True):
+        if not is_number(left) or not is_number(right):
+            return None
+        sizes.append(left if same(left, right) else Apply(Operator.SELECT, (condition, left, right), left.dtype))
+    return Items(sizes) if all(is_number(size) and is_small(size) for size in sizes) else None
 
 
 def _member(context: Context, qualified: str) -> Value:
