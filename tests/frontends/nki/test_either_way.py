@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.execution.tiles.ports import NEW, executed, normal
-from tests.frontends.nki.reading import kernel, opaques, stores
+from tests.frontends.nki.reading import burnt_by, kernel, opaques, stores
 
 from portcheck.core.dtype import BOOL, INT64, DType
 from portcheck.ir import (
@@ -292,3 +292,89 @@ def test_the_bits_of_a_tile_are_shown_as_either_of_two_formats(flag: bool) -> No
     x = normal(1, 4, 8)
     wanted = x.view(np.int32) if flag else x.view(np.int8)[:, 0:8]
     assert np.array_equal(executed(SHOWN, {"x": x, "flag": flag}).results[0], wanted)
+
+
+COSTLY = (
+    "class V:\n    pass\n\n\ndef shifted(t, n):\n    for i in [1, 2, 3, 4]:\n        n = n + i\n    return t[:, 0:8]\n"
+)
+CHOSEN_TILE = "if flag:\n    t = a\nelse:\n    t = b\n"
+
+
+def test_what_a_call_is_given_is_evaluated_once_for_both_of_two_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = f"{CHOSEN_TILE}nisa.tensor_copy(dst=shifted(a, n), src=t)"
+    on_one = burnt_by(lambda: kernel(call.replace("src=t", "src=a"), COSTLY, FLAGS), monkeypatch)
+    assert burnt_by(lambda: kernel(call, COSTLY, FLAGS), monkeypatch) - on_one < 8
+
+
+def test_it_is_made_for_either_in_an_arm_of_its_own() -> None:
+    made = kernel(f"{CHOSEN_TILE}nisa.tensor_copy(dst=shifted(a, n), src=t)", COSTLY, FLAGS)
+    assert opaques(made) == []
+    branch = next(op for op in made.body if isinstance(op, Branch) and stores(op.then))
+    read = [[op.access.buffer for op in arm if isinstance(op, Load)] for arm in (branch.then, branch.otherwise)]
+    assert read == [["a"], ["b"]]
+
+
+EITHER_SOURCE = (
+    NEW + "def k(x, y, flag: bool, other: bool):\n"
+    "    out = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+    "    s = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+    "    t = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+    "    nisa.dma_copy(dst=s, src=x)\n"
+    "    nisa.dma_copy(dst=t, src=y)\n"
+    "    one = s if flag else t\n"
+    "    two = t if other else s\n"
+    "    nisa.tensor_tensor(dst=two, data1=one, data2=two, op=nl.subtract)\n"
+    "    nisa.tensor_scalar(dst=s, data=one, op0=nl.multiply, operand0=2.0)\n"
+    "    if flag and not other:\n"
+    "        nisa.tensor_copy(dst=t, src=two)\n"
+    "    nisa.tensor_tensor(dst=s, data1=s, data2=t, op=nl.add)\n"
+    "    nisa.dma_copy(dst=out, src=s)\n"
+    "    return out\n"
+)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("other", [True, False])
+def test_calls_on_one_of_two_tiles_compute_what_they_would_on_that(flag: bool, other: bool) -> None:
+    x, y = (np.round(normal(seed, 4, 8) * 8) for seed in (1, 2))
+    s, t = x.copy(), y.copy()
+    one, two = (s if flag else t), (t if other else s)
+    two[:] = one - two
+    s[:] = 2 * one
+    if flag and not other:
+        t[:] = two
+    found = executed(EITHER_SOURCE, {"x": x, "y": y, "flag": flag, "other": other}).results[0]
+    assert np.array_equal(found, s + t)
+
+
+SHAPES = (
+    NEW + "def k(x, flag: bool):\n"
+    "    out = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n"
+    "    t = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n"
+    "    nisa.dma_copy(dst=t, src=x)\n"
+    "    part = t[:, 0:6] if flag else t[:, 2:5]\n"
+    "    rows, columns = part.shape\n"
+    "    nisa.memset(t[:, 0:columns], value=3.0)\n"
+    "    nisa.dma_copy(dst=out, src=t)\n"
+    "    return out\n"
+)
+
+
+@pytest.mark.parametrize(("flag", "width"), [(True, 6), (False, 3)])
+def test_the_shape_of_one_of_two_tiles_is_that_of_either(flag: bool, width: int) -> None:
+    wanted = normal(1, 4, 8)
+    found = executed(SHAPES, {"x": wanted.copy(), "flag": flag}).results[0]
+    wanted[:, :width] = 3
+    assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"), [("t", [2.0]), ("V() if flag else a", [1.0, 2.0]), ("V() if flag else V()", [1.0])]
+)
+def test_the_class_of_one_of_two_values_is_known_where_both_are_of_it(value: str, wanted: list[float]) -> None:
+    body = (
+        f"{CHOSEN_TILE}if isinstance({value}, V):\n    nisa.memset(a, value=1.0)\nelse:\n    nisa.memset(a, value=2.0)"
+    )
+    made = kernel(body, COSTLY, FLAGS)
+    assert opaques(made) == []
+    assert [getattr(op.value, "value", None) for op in stores(made.body)] == wanted

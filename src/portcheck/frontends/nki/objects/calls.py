@@ -18,6 +18,7 @@ from portcheck.frontends.nki.values.callables import BoundMethod, Class, ClassKi
 from portcheck.frontends.nki.values.series import as_iterator
 from portcheck.frontends.nki.values.values import (
     NONE,
+    Either,
     External,
     Instance,
     Items,
@@ -124,7 +125,7 @@ def _is_instance(context: Context, arguments: Arguments, keywords: Keywords) -> 
     if len(arguments) != 2:
         return None
     kinds = arguments[1].values if isinstance(arguments[1], Items) else [arguments[1]]
-    answers = [_is_of(context, arguments[0], kind) for kind in kinds]
+    answers = [_is_of(context, context.resolve(arguments[0]), kind) for kind in kinds]
     if any(answers):
         return literal(True)
     return None if None in answers else literal(False)
@@ -132,6 +133,9 @@ def _is_instance(context: Context, arguments: Arguments, keywords: Keywords) -> 
 
 def _is_of(context: Context, value: Value, kind: Value) -> bool | None:
     """Whether an object is of a class; None where that is not known, or where neither is one of the port's."""
+    if isinstance(value, Either):
+        answers = [_is_of(context, context.resolve(side), kind) for side in (value.first, value.second)]
+        return answers[0] if answers[0] is answers[1] else None
     if isinstance(value, Instance):
         return derives_from(value.owner, kind)
     if isinstance(value, Parameter):

@@ -11,6 +11,7 @@ from portcheck.frontends.nki.values.callables import Function
 from portcheck.frontends.nki.values.tiles import Result, View
 from portcheck.frontends.nki.values.values import (
     Counter,
+    Either,
     External,
     Items,
     Nothing,
@@ -51,6 +52,9 @@ def is_instance(context: Context, value: Value, kind: Value) -> bool | None:
 def _is_plain(context: Context, value: Value, kind: str) -> bool | None:
     word = kind.rpartition(".")[2]
     match value:
+        case Either(first=first, second=second):
+            answers = [_is_plain(context, context.resolve(side), kind) for side in (first, second)]
+            return answers[0] if answers[0] is answers[1] else None
         case Const() | Symbol() | Ref() | Apply():
             return _is_number(value, word)
         case View() | Result():

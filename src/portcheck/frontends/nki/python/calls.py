@@ -34,7 +34,7 @@ Arguments = Sequence[Value]
 Keywords = Mapping[str, Value]
 
 
-TAKES_EITHER = frozenset({"str", "repr"})
+TAKES_EITHER = frozenset({"str", "repr", "isinstance"})
 """Functions of Python that may be given one of two values by a condition that is not known."""
 
 
@@ -97,7 +97,9 @@ def _iterator(context: Context, arguments: Arguments, make: Callable[[], Value |
 def _instance(context: Context, arguments: Arguments) -> Value | None:
     if len(arguments) != 2:
         return None
-    found = is_instance(context, *arguments)
+    given = context.resolve(arguments[0])
+    found = is_instance(context, given, arguments[1])
+    given = given if found is not None else context.certain(given)
     if found is None:
         return context.unknown("isinstance()", "what class this is of is not known", arguments[0])
     return literal(found)
