@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from portcheck.frontends.nki.state.learning import Known, Learned
     from portcheck.frontends.nki.state.scope import Scope
 
-FUEL = 120_000
+FUEL = 400_000
 """Syntax nodes evaluated for one kernel; what is left after that is opaque."""
 
 _AXES = ("p", "f")
