@@ -77,7 +77,7 @@ def test_what_one_arm_puts_into_a_table_may_be_missing() -> None:
 
 def test_the_calls_of_a_kernel_that_is_given_up_are_noted() -> None:
     loops = "for t in [a] * 90:\n    for u in [b] * 90:\n"
-    loops += "        nisa.memset(u, 1.0 + 1.0)\n        v = [1, 2, 3, 4, 5, 6]\n"
+    loops += f"        nisa.memset(u, 1.0 + 1.0)\n        v = [{', '.join(map(str, range(50)))}]\n"
     made = program(f"{loops}clear(a)\nnisa.tensor_copy(dst=a, src=b)", "def clear(t):\n    nisa.memset(t, 0.0)\n")
     assert "the kernel is too long to be evaluated" in [op.reason for op in opaques(made.kernels[0])]
     noted = [use.is_understood for use in made.uses if use.kind is UseKind.CALL and use.name.endswith("tensor_copy")]
@@ -87,7 +87,7 @@ def test_the_calls_of_a_kernel_that_is_given_up_are_noted() -> None:
 def test_a_kernel_that_is_given_up_returns_nothing_that_is_not_there() -> None:
     early = "if n > 3:\n    y = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n    return y\n"
     loops = "for t in [a] * 90:\n    for u in [b] * 90:\n"
-    loops += "        nisa.memset(u, 1.0 + 1.0)\n        v = [1, 2, 3, 4, 5, 6]\n"
+    loops += f"        nisa.memset(u, 1.0 + 1.0)\n        v = [{', '.join(map(str, range(50)))}]\n"
     made = program(f"{early}{loops}")
     assert "the kernel is too long to be evaluated" in [op.reason for op in opaques(made.kernels[0])]
     assert verify(made) == ()

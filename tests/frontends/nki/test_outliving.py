@@ -122,3 +122,11 @@ def test_a_tile_that_the_last_round_allocates_outlives_its_loop(over: str) -> No
 def test_one_does_not_that_may_be_another_or_has_many_sizes(before: str, over: str, shape: str) -> None:
     body = _body(HEAD + KERNEL + ALLOCATED.format(before=before, over=over, shape=shape))
     assert any(isinstance(op, Opaque) for op in operations(body))
+
+
+def test_what_is_not_understood_of_a_tile_of_a_loop_has_no_size_of_that_loop_behind_it() -> None:
+    body = "    for i in nl.affine_range(4):\n        t = nl.load(x[nl.ds(128, i * 128), :])\n"
+    body += "    y = nl.ndarray((128, 512), x.dtype, buffer=nl.shared_hbm)\n    nl.store(y, t * 2 + 1)\n    return y\n"
+    made = _lowered(f"{LEGACY}@nki.jit\ndef k(x):\n{body}")
+    found = [op for op in operations(made.kernels[0].body) if isinstance(op, Opaque)]
+    assert [op.type for op in found if op.via == "*"] == [None]

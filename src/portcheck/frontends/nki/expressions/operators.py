@@ -25,7 +25,6 @@ from portcheck.frontends.nki.values.flags import some_flag
 from portcheck.frontends.nki.values.leaves import buffers_of, expressions_of
 from portcheck.frontends.nki.values.tiles import Grid, Result, View
 from portcheck.frontends.nki.values.values import (
-    NONE,
     Either,
     External,
     Format,
@@ -253,7 +252,7 @@ def _opaque_tile(context: Context, sign: str, error: MisunderstoodError, left: V
         f"{sign}: {error}", sign, reads=buffers_of(context, left, right),
         operands=expressions_of(context, left, right), value=ValueType(dtype, shape), kind=error.kind,
     )  # fmt: skip
-    return Result(made, dtype, shape, shape) if made is not None else NONE
+    return Result(made, dtype, shape, shape) if made is not None else context.unknown(sign, str(error), left, right)
 
 
 def _described(operator: Operator, count: int) -> ApiVersion:

@@ -202,7 +202,6 @@ def not_understood(call: Call, reason: str, kind: OpaqueKind = OpaqueKind.CALL) 
     read = [value for value in given if call.misfits or not any(value is item for item in written)]
     source = next((value for value in read if isinstance(value, View | Result)), None)
     shape = source.shape if isinstance(source, View | Result) else ()
-    shape = shape if all(map(context.builder.sees, shape)) else ()
     returns = call.api.returns_value and (not written or bool(call.misfits))
     value_type = ValueType(call.result_dtype(source), shape) if returns and shape else None
     made = context.opaque(

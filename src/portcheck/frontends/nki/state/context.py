@@ -18,6 +18,7 @@ from portcheck.frontends.nki.state.failure import ForkError
 from portcheck.frontends.nki.state.frame import Frame
 from portcheck.frontends.nki.state.joins import Joins
 from portcheck.frontends.nki.state.mutation import Journal, State
+from portcheck.frontends.nki.state.naming import fresh
 from portcheck.frontends.nki.state.noted import Noted
 from portcheck.frontends.nki.state.recorder import Recorder
 from portcheck.frontends.nki.state.results import Results
@@ -249,11 +250,11 @@ class Context:
 
     def fresh_buffer(self, wanted: str) -> str:
         """`wanted`, or a name like it that no buffer has."""
-        return _fresh(wanted or "tile", self.buffers)
+        return fresh(wanted or "tile", self.buffers)
 
     def fresh_symbol(self, wanted: str) -> str:
         """`wanted`, or a name like it that no symbol has."""
-        return _fresh(wanted, self.symbols)
+        return fresh(wanted, self.symbols)
 
     def bind_symbol(self, wanted: str) -> str:
         """A symbol that a loop binds."""
@@ -368,7 +369,9 @@ class Context:
         value: ValueType | None = None,
         kind: OpaqueKind = OpaqueKind.SYNTAX,
     ) -> Ref | None:
-        """Emits an operation that was not understood; its result where `value` says what it is like."""  # fmt: skip
+        """Emits an operation that was not understood; its result where `value` says what it is like, and may here."""
+        if value is not None and not all(map(self.builder.sees, value.shape)):
+            value = None
         made = self.builder.emit(
             Opaque,
             via=via,
@@ -384,12 +387,3 @@ class Context:
     def unknown(self, text: str, reason: str, *parts: Value, kind: OpaqueKind = OpaqueKind.SYNTAX) -> Unknown:
         """A value that was not understood."""
         return Unknown(text, reason, parts, kind)
-
-
-def _fresh(wanted: str, taken: dict[str, None]) -> str:
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}_{number}"
-    taken[name] = None
-    return name
