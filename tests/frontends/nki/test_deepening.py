@@ -32,3 +32,24 @@ def test_a_tensor_has_the_dimensions_of_what_fills_it(body: str, rank: int) -> N
 def test_a_tensor_whose_dimensions_are_shown_has_no_more(shown: str) -> None:
     made = program(f"{CUBE}{shown}\nnisa.activation(dst=y, op=nl.exp, data=t)", "", "x, y").kernels[0]
     assert [op.reason for op in opaques(made)] == ["nisa.activation: 3 dimensions where there are 2"]
+
+
+ONE_ROW = "t = nl.ndarray((1, 8), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(t, value=0.0)\n"
+
+
+@pytest.mark.parametrize("copied", ["nisa.dma_copy(dst=t, src=y)", "nisa.dma_copy(dst=y, src=t)"])
+@pytest.mark.parametrize(
+    ("body", "rank"),
+    {
+        "one size is asked for": (MATRIX + "n = y.shape[0]\n", 2),
+        "it is not known otherwise": (CUBE, 3),
+        "more sizes are asked for": (CUBE + "n = y.shape[2]\n", 3),
+        "a row may hold a vector": (ONE_ROW + "n = y.shape[0]\n", 1),
+        "it has that many": (MATRIX + "(n,) = y.shape\n", 1),
+        "it is asked how many": (MATRIX + "n = y.shape[0]\nassert len(y.shape) < 3\n", 1),
+    }.values(),
+)
+def test_a_tensor_has_the_dimensions_of_the_tile_that_it_is_copied_to_or_from(
+    body: str, rank: int, copied: str
+) -> None:
+    assert _rank(body + copied) == rank

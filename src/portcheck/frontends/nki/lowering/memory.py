@@ -5,6 +5,7 @@ from __future__ import annotations
 from portcheck.core.dtype import BOOL, FLOAT32, DType
 from portcheck.frontends.nki.expressions.bind import Call, as_dtype, as_sizes, ir_operator, operator_object
 from portcheck.frontends.nki.lowering.masking import mask_of_tile
+from portcheck.frontends.nki.state.deepening import deepen_parameter
 from portcheck.frontends.nki.state.failure import MisunderstoodError
 from portcheck.frontends.nki.values.arithmetic import constant_part, is_one, known_int, literal, product, same
 from portcheck.frontends.nki.values.data import (
@@ -12,6 +13,7 @@ from portcheck.frontends.nki.values.data import (
     allocate,
     as_view,
     compute,
+    is_whole_parameter,
     load,
     note_written,
     operand,
@@ -183,14 +185,19 @@ def laid_out(call: Call, source: View, destination: View) -> View:
 
 
 def _note_rank(call: Call, view: View, other: View) -> None:
-    """A part of a parameter of unknown rank that begins with the extents of a larger tile has its other ones too."""
+    """A part of a parameter of unknown rank that begins with the extents of a larger tile has its other ones too.
+
+    One that is taken whole has as many dimensions as a tile of which none has only one position.
+    """
     count = len(view.dimensions)
     facts = call.context.facts.get(view.buffer.name)
-    if facts is None or facts.has_rank or count >= len(other.dimensions) or view.buffer.shows is not None:
+    if facts is None or facts.is_shown or count >= len(other.dimensions) or view.buffer.shows is not None:
         return
     lacking = other.shape[count:]
-    if all(map(same, view.shape, other.shape)) and not all(map(is_one, lacking)):
+    if not facts.has_rank and all(map(same, view.shape, other.shape)) and not all(map(is_one, lacking)):
         facts.seen_at_least(len(view.buffer.shape) + len(lacking))
+    elif is_whole_parameter(call.context, view) and not facts.is_measured and not any(map(is_one, other.shape)):
+        deepen_parameter(call.context, view.buffer.name, len(lacking))
 
 
 def outside_of(call: Call) -> Outside:
