@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,15 @@ def _five_times_one_more(x: Any) -> Any:
     for _ in range(5):
         x = x + np.float32(1)
     return x
+
+
+def _shuffled(given: Arrays, first: int, place: Callable[..., int], value: Callable[..., int]) -> object:
+    x = given["x"]
+    made, width = np.full_like(x, 7), x.shape[1]
+    for i in range(first, width):
+        for group in range(0, len(x), 32):
+            made[group + place(i, width) % 32] = x[group + value(i, width)]
+    return made
 
 
 def _same(given: Arrays) -> object:
@@ -167,5 +177,22 @@ CASES = (
         "        nisa.dma_copy(dst=t, src=x[i])\n"
         "    for i in range(n):\n        nisa.dma_copy(dst=out[i], src=t)\n    return out\n",
         lambda given: np.broadcast_to(given["x"][-1:], given["x"].shape), 3, 4, 5,
+    ),
+    *(
+        _case(
+            f"a list of which a loop fills {part}",
+            f"def k(x):\n{_MATRIX}    t, r = {_TILE}, {_TILE}\n    nisa.dma_copy(dst=t, src=x)\n"
+            "    nisa.memset(r, value=7.0)\n    mask = [255] * 32\n"
+            f"    for i in range({first}, f):\n        mask[{place}] = {value}\n"
+            "    nisa.nc_stream_shuffle(dst=r, src=t, shuffle_mask=mask)\n"
+            "    nisa.dma_copy(dst=out, src=r)\n    return out\n",
+            partial(_shuffled, first=first, place=eval(f"lambda i, f: {place}"), value=eval(f"lambda i, f: {value}")),
+            64, 5,
+        )
+        for part, first, place, value in (
+            ("a part", 0, "3 + i", "2 * i"),
+            ("both ends", 0, "i - 2", "i + f"),
+            ("nothing", 5, "i", "0"),
+        )
     ),
 )  # fmt: skip

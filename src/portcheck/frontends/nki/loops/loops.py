@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import libcst as cst
 
 from portcheck.frontends.nki.loops.carrying import before_body
+from portcheck.frontends.nki.loops.filling import fill
 from portcheck.frontends.nki.loops.keeping import Kept, keep
 from portcheck.frontends.nki.loops.rounds import length_of
 from portcheck.frontends.nki.loops.slots import put_into, value_in
@@ -94,6 +95,8 @@ def _for(context: Context, frame: Frame, statement: cst.For) -> Flow:
         raise UnfollowedError("a generator that computes takes turns with what uses it")
     values = items_of(context, iterated)
     series = series_of(context, iterated)
+    if isinstance(iterated, Counter) and values is None and fill(context, frame, statement, iterated):
+        return _otherwise(context, frame, statement, may_be_left=False)
     is_range = isinstance(iterated, Counter) and (values is None or context.builder.path not in context.unkept)
     if is_range or (series is not None and values is None):
         before, marks, fuel = dict(frame.names), context.marks(), context.fuel

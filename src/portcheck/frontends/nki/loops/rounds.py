@@ -210,12 +210,12 @@ def form_of(end: Expr, name: Slot, made: Round) -> Form | None:
     guessed = {item.name for item in made.guesses.values()}
     if not symbols_in(end) & guessed:
         return Form(previous=end)
-    step = _difference(end, guess)
+    step = beyond(end, guess)
     own = {made.variable.name} if made.variable is not None else set()
     return Form(step=step) if step is not None and not symbols_in(step) & (guessed | own) else None
 
 
-def _difference(end: Expr, guess: Symbol) -> Expr | None:
+def beyond(end: Expr, guess: Symbol) -> Expr | None:
     """`end` - `guess` where the guess cancels out."""
     if not guess.dtype.is_integer:
         return None

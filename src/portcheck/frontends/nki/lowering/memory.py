@@ -196,8 +196,8 @@ def _note_rank(call: Call, view: View, other: View) -> None:
     lacking = other.shape[count:]
     if not facts.has_rank and all(map(same, view.shape, other.shape)) and not all(map(is_one, lacking)):
         facts.seen_at_least(len(view.buffer.shape) + len(lacking))
-    elif is_whole_parameter(call.context, view) and not facts.is_measured and not any(map(is_one, other.shape)):
-        deepen_parameter(call.context, view.buffer.name, len(lacking))
+    elif other.buffer.is_on_chip and not any(map(is_one, other.shape)) and is_whole_parameter(call.context, view):
+        deepen_parameter(call.context, view.buffer.name, 0 if facts.is_measured else len(lacking))
 
 
 def outside_of(call: Call) -> Outside:
