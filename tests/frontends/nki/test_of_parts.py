@@ -63,6 +63,42 @@ def test_a_function_asks_for_an_object_by_a_method_that_no_tensor_has(annotation
     np.testing.assert_array_equal(done.results[0], given[:3])
 
 
+FIELD = """
+
+class Held(nl.NKIObject):
+    inner: nl.ndarray
+    first: int
+
+    def __init__(self, inner):
+        self.inner = inner
+        self.first = 1
+
+
+def rows_of(held, rows):
+    base = held.inner
+    return base[held.first : held.first + rows, 0:8]
+
+
+@nki.jit
+def kernel(x, s: nl.ndarray, deep: bool):
+    rows, columns = x.shape
+    out = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    if deep:
+        nisa.dma_copy(dst=out, src=rows_of(s, rows))
+    else:
+        nisa.dma_copy(dst=out, src=s[0:rows, 0:8])
+    return out
+"""
+
+
+@pytest.mark.parametrize("deep", [True, False])
+def test_a_function_asks_for_an_object_by_a_field_that_no_tensor_has(deep: bool) -> None:
+    given = np.arange(32, dtype=np.float32).reshape(4, 8)
+    head = "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n\n"
+    done = executed(head + FIELD, {"x": given[:3], "s": given, "deep": deep})
+    np.testing.assert_array_equal(done.results[0], given[1:4] if deep else given[:3])
+
+
 OTHER = "\n\nclass Other(nl.NKIObject):\n    def __init__(self, inner):\n        self.inner = inner\n{}"
 TILE = "\n    def tile(self, rows):\n        return self.inner[0:rows]\n"
 VIEWED = "\n\ndef viewed(strip, rows):\n    whole = strip.ap([[8, 128], [1, 8]])\n    return strip.tile(rows)\n"

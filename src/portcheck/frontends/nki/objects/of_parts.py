@@ -24,15 +24,18 @@ def wrap_parts(context: Context, frame: Frame, function: Function) -> None:
 
     A tensor that is part of a parameter is taken to be an object made of it, where the function asks for one of a class
     that is made of one thing: the objects of a port may hold either in one field. A function asks for it by an
-    annotation, or by methods that no tensor has.
+    annotation, or by methods that no tensor has. So is a parameter itself where the function reads a field that no
+    tensor has: with a tensor it would fail.
     """
     for parameter in all_parameters(function.node):
         name = parameter.name.value
         value = frame.names.get(name)
-        if isinstance(value, Parameter) and context.facts[value.name].is_part and name not in _indexed(function.node):
-            owner = class_of(context, function.home, parameter.annotation.annotation) if parameter.annotation else None
+        if isinstance(value, Parameter) and name not in _indexed(function.node):
+            is_part, annotation = context.facts[value.name].is_part, parameter.annotation
+            owner = class_of(context, function.home, annotation.annotation) if is_part and annotation else None
             if not isinstance(owner, Class):
-                owner = only_with(context, [function.home], _asked(function.node).get(name, frozenset()))
+                asked = _asked(function.node).get(name, frozenset())
+                owner = only_with(context, [function.home], asked, by_fields=not is_part)
             if owner is not None and is_made_of_one(owner):
                 frame.names[name] = _wrapped(context, owner, value)
 

@@ -26,18 +26,19 @@ def wrapper_of(context: Context, home: Frame, name: str) -> Class | None:
     found = _only(context, homes, asked, lambda kind: not asked.isdisjoint(_fields(kind))) if asked else None
     if found is not None or not facts.is_part:
         return found
-    found = only_with(context, homes, facts.asked | facts.used)
+    found = only_with(context, homes, facts.asked | facts.used, by_fields=False)
     return found if found is not None and is_made_of_one(found) else None
 
 
-def only_with(context: Context, homes: Sequence[Frame], asked: Collection[str]) -> Class | None:
+def only_with(context: Context, homes: Sequence[Frame], asked: Collection[str], *, by_fields: bool) -> Class | None:
     """The only class with all attributes of `asked`, some of which no tensor has, among those named in some file.
 
-    That of the first of `homes` counts in whose file there is any.
+    That of the first of `homes` counts in whose file there is any. `by_fields` methods alone do not tell.
     """
-    if tensor_attributes(context.knowledge, ROOT).issuperset(asked):
+    telling = frozenset(asked) - tensor_attributes(context.knowledge, ROOT)
+    if not telling:
         return None
-    return _only(context, homes, asked, lambda kind: True)
+    return _only(context, homes, asked, lambda kind: not by_fields or not telling.isdisjoint(_fields(kind)))
 
 
 def _only(
