@@ -53,3 +53,14 @@ def test_a_tensor_has_the_dimensions_of_the_tile_that_it_is_copied_to_or_from(
     body: str, rank: int, copied: str
 ) -> None:
     assert _rank(body + copied) == rank
+
+
+RESHAPED = "if n > 1:\n    y = y.reshape((4, 2, 4, 8))\n"
+
+
+@pytest.mark.parametrize(
+    ("shown", "rank"), [("", 4), ("rows, columns = y.shape\n", 2), ("assert len(y.shape) < 4\n", 2)]
+)
+def test_a_tensor_has_the_dimensions_that_an_arm_gives_it_where_the_text_is_about_both(shown: str, rank: int) -> None:
+    made = program(f"{shown}{RESHAPED}m = y.shape[1]\n", "", "x, y, n: int").kernels[0]
+    assert next(len(item.type.shape) for item in made.parameters if item.name == "y") == rank

@@ -9,6 +9,7 @@ from typing import TypeGuard
 from portcheck.core.dtype import INT64
 from portcheck.frontends.nki.objects.classes import found_in
 from portcheck.frontends.nki.state.context import Context
+from portcheck.frontends.nki.state.deepening import deepen_parameter
 from portcheck.frontends.nki.state.holding import reached_from
 from portcheck.frontends.nki.state.joins import Join
 from portcheck.frontends.nki.state.mutation import Changes, Changing, State, alike, put_back, state_of
@@ -100,11 +101,22 @@ def _merged(context: Context, joint: Joint, name: str, one: Value, other: Value)
         shape = _shape_of_either(context, joint, one, other)
         if shape is not None:
             return _through_memory(context, joint, name, one, other, shape)
+    _note_rank(context, one, other)
+    _note_rank(context, other, one)
     lasting = [_lasting(context, body, value) for body, value in zip(joint.bodies, (one, other), strict=True)]
     if lasting[0] is None or lasting[1] is None:
         return Unknown(name, f"{name} depends on a condition that is not known", (one, other), OpaqueKind.CONTROL)
     first, second = (_within(context, lasting[0], joint, True), _within(context, lasting[1], joint, False))
     return _either(joint.condition, first, second, name)
+
+
+def _note_rank(context: Context, value: Value, other: Value) -> None:
+    """A tensor of the caller has as many dimensions as it is given in the other arm: one text is about both."""
+    if not isinstance(value, Parameter) or not isinstance(other, View) or other.buffer.name != value.name:
+        return
+    if not context.facts[value.name].is_measured:
+        assumed = len(context.parameter_view(value.name).dimensions)
+        deepen_parameter(context, value.name, len(other.dimensions) - assumed)
 
 
 def _within(context: Context, value: Value, joint: Joint, holds: bool) -> Value:
