@@ -110,16 +110,16 @@ def subexpressions(expression: Expr) -> Iterator[Expr]:
 
 def symbols_in(expression: Expr) -> frozenset[str]:
     """The names of the symbols in `expression`."""
-    if not isinstance(expression, Apply):
-        return frozenset((expression.name,)) if isinstance(expression, Symbol) else _NO_NAMES.symbols
-    return _names_in(expression).symbols
+    if isinstance(expression, Apply):
+        return _names_in(expression).symbols
+    return _named(expression.name).symbols if isinstance(expression, Symbol) else _NO_NAMES.symbols
 
 
 def refs_in(expression: Expr) -> frozenset[int]:
     """The ids of the operations whose results `expression` uses directly."""
-    if not isinstance(expression, Apply):
-        return frozenset((expression.id,)) if isinstance(expression, Ref) else _NO_NAMES.refs
-    return _names_in(expression).refs
+    if isinstance(expression, Apply):
+        return _names_in(expression).refs
+    return frozenset((expression.id,)) if isinstance(expression, Ref) else _NO_NAMES.refs
 
 
 class _Names(NamedTuple):
@@ -134,7 +134,7 @@ _NO_NAMES = _Names(frozenset(), frozenset())
 
 
 def _names_in(expression: Apply) -> _Names:
-    noted = _noted_names(expression)
+    noted = expression._names or _noted_names(expression)
     if not noted.are_many:
         return noted
     parts = list(subexpressions(expression))
@@ -146,39 +146,44 @@ def _names_in(expression: Apply) -> _Names:
 
 def _noted_names(expression: Apply) -> _Names:
     """The names in `expression` as they are kept beside it, and beside each expression in it."""
-    pending = [expression]
+    pending, noted = [expression], _NO_NAMES
     while pending:
         node = pending[-1]
         inner = [part for part in node.arguments if isinstance(part, Apply) and part._names is None]
         pending.extend(inner)
         if not inner:
-            object.__setattr__(pending.pop(), "_names", _united(map(_names_at, node.arguments)))
-    return _names_at(expression)
+            noted = _united(node.arguments)
+            object.__setattr__(pending.pop(), "_names", noted)
+    return noted
 
 
-def _names_at(node: Expr) -> _Names:
-    match node:
-        case Symbol(name):
-            return _Names(frozenset((name,)), _NO_NAMES.refs)
-        case Ref(id):
-            return _Names(_NO_NAMES.symbols, frozenset((id,)))
-        case Apply(_names=_Names() as names):
-            return names
-        case _:
-            return _NO_NAMES
-
-
-def _united(parts: Iterable[_Names]) -> _Names:
-    """All the names of `parts`, unless they are too many to be kept at each level of a long sum."""
+def _united(parts: Iterable[Expr]) -> _Names:
+    """All the names in `parts`, unless they are too many to be kept at each level of a long sum."""
     found = _NO_NAMES
     for part in parts:
-        if part.are_many:
+        names = _names_at(part)
+        if names is None or names is found:
+            continue
+        if names.are_many:
             return _MANY
-        if found.symbols <= part.symbols and found.refs <= part.refs:
-            found = part
-        elif not (part.symbols <= found.symbols and part.refs <= found.refs):
-            found = _Names(found.symbols | part.symbols, found.refs | part.refs)
+        if found.symbols <= names.symbols and found.refs <= names.refs:
+            found = names
+        elif not (names.symbols <= found.symbols and names.refs <= found.refs):
+            found = _Names(found.symbols | names.symbols, found.refs | names.refs)
     return found if len(found.symbols) + len(found.refs) <= _NOTED else _MANY
+
+
+def _names_at(part: Expr) -> _Names | None:
+    if isinstance(part, Apply):
+        return part._names
+    if isinstance(part, Symbol):
+        return _named(part.name)
+    return _Names(_NO_NAMES.symbols, frozenset((part.id,))) if isinstance(part, Ref) else None
+
+
+@lru_cache(maxsize=1024)
+def _named(symbol: str) -> _Names:
+    return _Names(frozenset((symbol,)), _NO_NAMES.refs)
 
 
 _MANY = _Names(frozenset(), frozenset(), True)
@@ -215,7 +220,7 @@ def substitute(expression: Expr, symbols: dict[str, Expr]) -> Expr:
 
 
 def _may_name(expression: Apply, symbols: Collection[str]) -> bool:
-    names = _noted_names(expression)
+    names = expression._names or _noted_names(expression)
     return names.are_many or not names.symbols.isdisjoint(symbols)
 
 
