@@ -63,11 +63,14 @@ class Apply:
     _names: _Names | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        inner = [argument for argument in self.arguments if isinstance(argument, Apply)]
-        nodes = 1 + len(self.arguments) - len(inner) + sum([argument.nodes for argument in inner])
+        nodes, levels = 1, 0
+        for argument in self.arguments:
+            below = (argument.nodes, argument.levels) if isinstance(argument, Apply) else (1, 1)
+            nodes += below[0]
+            levels = max(levels, below[1])
         note = object.__setattr__
         note(self, "nodes", min(nodes, _MOST_NODES))
-        note(self, "levels", 1 + max([argument.levels for argument in inner], default=bool(self.arguments)))
+        note(self, "levels", 1 + levels)
         note(self, "_hash", hash((self.operator, self.arguments, self.dtype)))
         note(self, "_names", None)
 

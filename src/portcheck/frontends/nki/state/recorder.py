@@ -9,7 +9,7 @@ from typing import Any
 
 from portcheck.core.source import Span
 from portcheck.frontends.nki.values.ages import new_age
-from portcheck.ir import Alloc, Builder, Expr, Op, ValueType, refs_in, symbols_in
+from portcheck.ir import Alloc, Builder, Const, Expr, Op, ValueType, refs_in, symbols_in
 from portcheck.ir.build import OperationType
 from portcheck.ir.value_checks import access_problems, value_problems
 from portcheck.ir.walk import accesses, operations
@@ -147,9 +147,12 @@ class Recorder(Builder):
 
     def sees(self, expression: Expr) -> bool:
         """Whether every result and every loop variable that `expression` uses can be seen from here."""
+        if isinstance(expression, Const):
+            return True
         if not self._ended.isdisjoint(symbols_in(expression)):
             return False
-        return all(any(id in level for level in reversed(self._visible)) for id in refs_in(expression))
+        refs = refs_in(expression)
+        return not refs or all(any(id in level for level in reversed(self._visible)) for id in refs)
 
     def sees_buffer(self, name: str) -> bool:
         """Whether the buffer `name` was allocated where it can be seen from here."""
