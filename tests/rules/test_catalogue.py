@@ -32,6 +32,7 @@ CATALOGUE = {
     "PC401": ("tail-tile-dropped", "error", "certain"),
     "PC402": ("bounds-guard-lost", "error", "likely"),
     "PC404": ("domain-narrowed", "warning", "certain"),
+    "PC423": ("max-subtraction-dropped", "warning", "certain"),
     "PC520": ("equal-over-the-reals", "note", "certain"),
     "PC521": ("equality-not-decided", "note", "certain"),
     "PC701": ("partition-limit-exceeded", "error", "certain"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -54,6 +55,11 @@ def total(body: Term, name: str = "@k", stop: str = "n") -> Term:
     return Fold(Operator.ADD, (_bound(name, stop),), (), body)
 
 
+def greatest(term: Element, name: str = "@k") -> Term:
+    """The maximum of the elements of a buffer."""
+    return Fold(Operator.MAXIMUM, (_bound(name),), (), replace(term, address=symbol(name)))
+
+
 def c(value: float | Fraction) -> Term:
     return Literal(Fraction(value))
 
@@ -95,6 +101,12 @@ EQUAL: dict[str, tuple[Term, Term]] = {
     "choice of 0 and 1": (chosen(c(0), c(1), negated=True), f(Operator.LESS, a, b)),
     "choice between numbers": (chosen(c(5), c(2)), add(c(2), mul(c(3), f(Operator.LESS, a, b)))),
     "choice between numbers the other way": (chosen(c(5), c(2)), chosen(c(2), c(5), negated=True)),
+    "exp of a sum": (f(Operator.EXP, add(a, b)), mul(f(Operator.EXP, a), f(Operator.EXP, b))),
+    "square of an exp": (f(Operator.SQUARE, f(Operator.EXP, a)), f(Operator.EXP, mul(c(2), a))),
+    "softmax with and without its shift": (
+        div(f(Operator.EXP, sub(a, greatest(x))), total(f(Operator.EXP, sub(x, greatest(x, "@q"))))),
+        div(f(Operator.EXP, a), total(f(Operator.EXP, x))),
+    ),
     "centred sum of squares": (
         total(f(Operator.SQUARE, sub(x, mean))), total(mul(sub(x, mean), sub(x, mul(total(x), div(c(1), size)))))
     ),
@@ -119,6 +131,13 @@ UNEQUAL: dict[str, tuple[Term, Term]] = {
     "root of a product": (f(Operator.SQRT, mul(a, b)), mul(f(Operator.SQRT, a), f(Operator.SQRT, b))),
     "maximum and minimum": (f(Operator.MAXIMUM, a, b), f(Operator.MINIMUM, a, b)),
     "exp of a negation": (f(Operator.EXP, a), f(Operator.EXP, f(Operator.NEGATE, a))),
+    "exp of a product": (f(Operator.EXP, mul(a, b)), mul(f(Operator.EXP, a), f(Operator.EXP, b))),
+    "exp with and without a shift": (f(Operator.EXP, sub(a, greatest(x))), f(Operator.EXP, a)),
+    "softmax shifted on one level": (
+        div(f(Operator.EXP, sub(a, greatest(x))), total(f(Operator.EXP, x))),
+        div(f(Operator.EXP, a), total(f(Operator.EXP, x))),
+    ),
+    "sum of exps and exp of a sum": (total(f(Operator.EXP, x)), f(Operator.EXP, total(x))),
     "sigmoid and silu": (f(Operator.SIGMOID, a), f(Operator.SILU, a)),
     "index weights in different sums": (
         mul(total(mul(place, x)), total(mul(place, y))), mul(total(mul(place, place, x)), total(y))

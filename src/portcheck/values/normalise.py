@@ -2,7 +2,8 @@
 
 Associativity and commutativity are built in; casts between floating formats are dropped, because they change no real
 value; a factor that does not depend on the index leaves a sum; sqrt, rsqrt, reciprocal, square and division are
-powers; sigmoid and silu are written with exp; a choice between two numbers is a multiple of the truth that decides it.
+powers; exp of a sum is the product of the exps of its terms; sigmoid and silu are written with exp; a choice between
+two numbers is a multiple of the truth that decides it.
 Two terms with the same form are the same real function wherever all their powers are defined.
 """
 
@@ -39,6 +40,8 @@ from portcheck.values.terms import (
 )
 from portcheck.values.walking import from_below
 
+_BOUND = "$k"
+_DIGITS = "0123456789"
 Monomial = tuple[tuple[str, Fraction], ...]
 
 
@@ -142,24 +145,35 @@ def power(form: Form, exponent: Fraction) -> Form:
     return _form({raised: factor ** int(exponent)})
 
 
+def exponential(form: Form) -> Form:
+    """exp of a sum: the product of the exps of its terms, each to the power of its coefficient.
+
+    So what is subtracted from every argument of a softmax cancels.
+    """
+    powers = {f"exp({_product_text(monomial, Fraction(1))})": factor for monomial, factor in form.terms}
+    return _form({tuple(sorted(powers.items())): Fraction(1)})
+
+
 def _root(form: Form, exponent: Fraction) -> Form:
     """A power of a root. The root is an atom: its square is not the operand where that is negative."""
     root = f"root{exponent.denominator}({form})"
     return _form({((root, Fraction(exponent.numerator)),): Fraction(1)})
 
 
-def normal_form(term: Term, names: Mapping[str, Polynomial], depth: int = 0) -> Form:
+def normal_form(term: Term, names: Mapping[str, Polynomial]) -> Form:
     """The normal form of `term`; `names` gives canonical names to free index symbols."""
-    return _Normaliser(dict(names), depth).form(term)
+    return _Normaliser(dict(names)).form(term)
 
 
 def condition_form(condition: Condition, names: Mapping[str, Polynomial]) -> str:
     """The normal form of a condition, as text."""
-    return _Normaliser(dict(names), 0).condition(condition)
+    return _Normaliser(dict(names)).condition(condition)
 
 
 class _Normaliser:
-    def __init__(self, names: dict[str, Polynomial], depth: int) -> None:
+    """Inside a fold the indices that it binds are called by its depth, `$o0$`, outside of it as `_closed` says."""
+
+    def __init__(self, names: dict[str, Polynomial], depth: int = 0) -> None:
         self.names, self.depth = names, depth
 
     def form(self, term: Term) -> Form:
@@ -202,15 +216,15 @@ class _Normaliser:
 
     def _fold(self, term: Fold) -> Form:
         bounds = sorted(term.bounds, key=lambda bound: (str(self._renamed(bound.stop)), bound.variable))
-        names = {bound.variable: symbol(f"$k{self.depth + place}") for place, bound in enumerate(bounds)}
+        names = {bound.variable: symbol(f"$o{self.depth + place}$") for place, bound in enumerate(bounds)}
         inner = _Normaliser({**self.names, **names}, self.depth + len(bounds))
         limits = ", ".join(inner._limits(bound) for bound in bounds)
         conditions = "".join(sorted(f"; {inner.condition(condition)}" for condition in term.conditions))
         body = inner.form(term.body)
-        bound_names = [str(name) for name in names.values()]
+        open_names = [str(name) for name in names.values()]
         if term.operator is not Operator.ADD:
-            return atom(f"({term.operator.value}{{{limits}{conditions}}} {body})")
-        parts = [_taken_out(monomial, factor, bound_names, f"{limits}{conditions}") for monomial, factor in body.terms]
+            return atom(_closed(f"({term.operator.value}{{{limits}{conditions}}} {body})", open_names))
+        parts = [_taken_out(monomial, factor, open_names, f"{limits}{conditions}") for monomial, factor in body.terms]
         return add(*parts)
 
     def _limits(self, bound: Bound) -> str:
@@ -266,22 +280,22 @@ def _is_number(form: Form) -> bool:
 
 def _taken_out(monomial: Monomial, factor: Fraction, names: list[str], limits: str) -> Form:
     """A sum of one product: factors that do not mention the bound indices stand before it."""
-    inside = tuple(part for part in monomial if any(_mentions(part[0], name) for name in names))
+    inside = tuple(part for part in monomial if any(name in part[0] for name in names))
     outside = tuple(part for part in monomial if part not in inside)
     body = Form(((inside, Fraction(1)),))
-    return multiply(_form({outside: factor}), atom(f"(sum{{{limits}}} {body})"))
+    return multiply(_form({outside: factor}), atom(_closed(f"(sum{{{limits}}} {body})", names)))
 
 
-def _mentions(text: str, name: str) -> bool:
-    position = text.find(name)
-    while position >= 0:
-        after = text[position + len(name) : position + len(name) + 1]
-        before = text[position - 1 : position] if position else ""
-        is_part = after.isalnum() or after == "_" or before.isalnum() or (before != "" and before in "_.$")
-        if not is_part:
-            return True
-        position = text.find(name, position + 1)
-    return False
+def _closed(text: str, names: Sequence[str]) -> str:
+    """The text of a fold, its indices called `$k0` and so on, after those that folds in it bind.
+
+    So a fold has one text wherever it stands, whatever was left of the terms that it stood among.
+    """
+    taken = [part[: len(part) - len(part.lstrip(_DIGITS))] for part in text.split(_BOUND)[1:]]
+    first = 1 + max(map(int, taken), default=-1)
+    for place, name in enumerate(names, first):
+        text = text.replace(name, f"{_BOUND}{place}")
+    return text
 
 
 def _number(value: Fraction | float) -> Form:
@@ -310,6 +324,8 @@ def _unary(operator: Operator, arguments: list[Form]) -> Form:
             return power(operand, Fraction(-1, 2))
         case Operator.RECIPROCAL:
             return power(operand, Fraction(-1))
+        case Operator.EXP:
+            return exponential(operand)
         case Operator.SIGMOID:
             return _sigmoid(operand)
         case Operator.SILU:
@@ -323,8 +339,7 @@ def _unary(operator: Operator, arguments: list[Form]) -> Form:
 
 
 def _sigmoid(operand: Form) -> Form:
-    exponential = atom(f"exp({scaled(operand, Fraction(-1))})")
-    return power(add(constant(1), exponential), Fraction(-1))
+    return power(add(constant(1), exponential(scaled(operand, Fraction(-1)))), Fraction(-1))
 
 
 def _extremum(operator: Operator, arguments: list[Form]) -> Form:

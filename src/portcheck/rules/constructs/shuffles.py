@@ -10,7 +10,7 @@ from portcheck.core.source import Span
 from portcheck.ir import Exchange, Scan, Transpose, kernel_operations
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, CUDA_SHUFFLE, NKI_FIRST, NKI_SUM
-from portcheck.rules.reductions.lanes import is_followed, lanes_are_missing
+from portcheck.rules.reductions.lanes import is_followed, is_needed, lanes_are_missing
 from portcheck.rules.reductions.text import name_of
 
 _MOVERS = (Exchange, Scan, Transpose)
@@ -21,7 +21,7 @@ _MOVERS = (Exchange, Scan, Transpose)
     "warp-shuffle-unmapped",
     Severity.ERROR,
     Certainty.LIKELY,
-    consequence_of=("PC202", "PC161"),
+    consequence_of=("PC202", "PC161", "PC423"),
     documentation="""
 A shuffle moves values between the lanes of a warp, most often to combine them. The port has nothing that moves values
 between partitions or along the free axis in its place, so what the lanes hold is never brought together.
@@ -51,6 +51,7 @@ def warp_shuffle_unmapped(pair: Pair) -> Iterator[Draft]:
             own
             and pair.is_port_followed
             and is_followed(pair, match.cuda)
+            and is_needed(pair, match.cuda)
             and (match.nki is None or lanes_are_missing(match))
         ):
             first = exchanges[min(own)]

@@ -7,6 +7,7 @@ from portcheck.align.sharing import skipped
 from portcheck.ir import Order
 from portcheck.rules._base import Pair
 from portcheck.values import Fold, subterms
+from portcheck.values.equality import Outcome
 
 
 def lanes_are_missing(match: ReductionMatch) -> bool:
@@ -16,6 +17,18 @@ def lanes_are_missing(match: ReductionMatch) -> bool:
     share = skipped(match.nki) // skipped(match.cuda)
     trees = [stage.terms.constant for stage in match.cuda.stages if stage.order is Order.BUTTERFLY]
     return share > 1 and share in trees
+
+
+def is_needed(pair: Pair, fold: Fold) -> bool:
+    """Whether some output with a reduction of the original was not proved to be the same function without it."""
+    own = operations_of(fold)
+    found = [
+        output.equality.outcome
+        for output in pair.alignment.outputs
+        for piece in output.cuda_contract.pieces
+        if any(isinstance(node, Fold) and own & operations_of(node) for node in subterms(piece.value))
+    ]
+    return not found or any(outcome is not Outcome.EQUAL for outcome in found)
 
 
 def is_followed(pair: Pair, fold: Fold) -> bool:

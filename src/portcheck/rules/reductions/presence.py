@@ -12,7 +12,7 @@ from portcheck.core.source import Span
 from portcheck.ir import number
 from portcheck.rules._base import Draft, Example, Pair, rule
 from portcheck.rules.reductions.examples import CUDA_LOOP, CUDA_SHUFFLE, NKI_FIRST, NKI_MAX, NKI_SUM
-from portcheck.rules.reductions.lanes import is_followed, lanes_are_missing
+from portcheck.rules.reductions.lanes import is_followed, is_needed, lanes_are_missing
 from portcheck.rules.reductions.text import name_of
 from portcheck.values import Bound, Contract, Fold, subterms
 
@@ -57,7 +57,7 @@ void launch(const float* v, float* out, int n) { total<<<1, 256>>>(v, out, n); }
     "reduction-missing",
     Severity.ERROR,
     Certainty.CERTAIN,
-    consequence_of=("PC101", "PC110", "PC160", "PC161"),
+    consequence_of=("PC101", "PC110", "PC160", "PC161", "PC423"),
     documentation="""
 The original combines many terms into one value and the port does not: the reduction has no counterpart, or one of its
 stages is missing, so that the output holds partial results.
@@ -78,7 +78,7 @@ def reduction_missing(pair: Pair) -> Iterator[Draft]:
     """A reduction of the original, or one of its stages, has no counterpart."""
     for match in pair.alignment.reductions:
         is_missing = match.cuda is not None and match.nki is None and pair.is_port_followed
-        if match.cuda is None or not is_missing or not is_followed(pair, match.cuda):
+        if match.cuda is None or not is_missing or not is_followed(pair, match.cuda) or not is_needed(pair, match.cuda):
             continue
         yield Draft(
             message=f"The {name_of(match.cuda.operator)} over {_terms(match.cuda)} terms has no counterpart in the "
@@ -208,6 +208,8 @@ def reduction_operator_changed(pair: Pair) -> Iterator[Draft]:
     """A reduction combines the same terms with another operator."""
     for match in pair.alignment.reductions:
         if match.cuda is None or match.nki is None or match.cuda.operator is match.nki.operator:
+            continue
+        if not is_needed(pair, match.cuda):
             continue
         old, new = name_of(match.cuda.operator), name_of(match.nki.operator)
         yield Draft(

@@ -27,8 +27,9 @@ rounding (PC2xx, PC3xx) and, where stated, which elements each computes (PC40x).
 exact; the message says so, because it is not on every engine.
 
 **How we know.** Both outputs were derived as formulas over the inputs and brought to one normal form, in which sums and
-products have no order, casts between floating formats are dropped, and reductions over tiles, lanes and threads are
-merged; the forms are identical. Assumptions are listed with the finding.
+products have no order, the exponential of a sum is the product of the exponentials, casts between floating formats are
+dropped, and reductions over tiles, lanes and threads are merged; the forms are identical. Assumptions are listed with
+the finding.
 """,
     examples=(
         Example(title="another constant", cuda=CUDA, nki=_NKI_TWICE, hit=False),
